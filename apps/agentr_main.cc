@@ -24,7 +24,7 @@ struct SubCommand {
   const char* help;
 };
 
-constexpr std::array<SubCommand, 13> kSubCommands = {{
+constexpr std::array<SubCommand, 14> kSubCommands = {{
     {"collect", "mcts_collect", "search trees of tasks"},
     {"revise", "path_collect", "make training rows from trees"},
     {"train", "agent_train", "fine-tune a model on rows"},
@@ -35,6 +35,7 @@ constexpr std::array<SubCommand, 13> kSubCommands = {{
     {"status", "store_status", "show the progress of runs in a database"},
     {"show", "tree_show", "show a search tree on the terminal"},
     {"demos", "make_demos", "write demonstrations for a model without training"},
+    {"convert", "model_convert", "write a model as a GGUF file or a folder"},
     {"env-check", "env_check", "try an environment server and its task file"},
     {"env-server", "env_server", "serve an environment"},
     {"lm-server", "lm_server", "serve a language model"},

@@ -63,8 +63,8 @@ void Declare(OptionSet& set, MakeDemosOptions& options) {
   set.Add("--scenes", options.textcraft.scenes, "Lists of commands of each book").Min(1);
   set.Add("--goals", options.textcraft.goals, "Most episodes of each list").Min(1);
   set.Add("--questions", options.textcraft.questions,
-          "Most commands that the question about a list asks for")
-      .Min(1);
+          "Most commands that the question about a list asks for; 0: no questions")
+      .Min(0);
   set.Add("--max_commands", options.textcraft.max_commands,
           "Longest list of commands; longer ones are left out")
       .Min(1);

@@ -250,6 +250,7 @@ void SceneMaker::AddJudgement(const Scene& scene, const std::vector<Message>& me
 
 // "Question: what do oak door and stick take?"
 void SceneMaker::AddQuestion(const Scene& scene, RandomStream random) {
+  if (options_.questions == 0) return;
   const std::vector<Message> goal =
       Opening(scene, fmt::format("Goal: craft {}.", DisplayName(NameOf(scene.goals[0]))));
   const std::optional<TextCraftView> view = ReadTextCraft(goal);

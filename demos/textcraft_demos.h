@@ -24,7 +24,7 @@ struct TextCraftDemoOptions {
   bool train_slips = false;  // the mistakes themselves are trained as well
   double built_in = 0.15;    // share of the books that are the built-in one as it is
   int goals = 5;             // most episodes of a scene
-  int questions = 5;         // most commands that a scene's question asks for
+  int questions = 5;         // most commands that a scene's question asks for; 0: none
   double judgements = 0.25;  // share of the episodes of which one step is judged
   int max_turns = 16;        // longer episodes are left out
   int max_commands = 24;     // longer lists are left out

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -17,7 +16,6 @@
 #include "lm/tokenizer/tokenizer_config.h"
 #include "lm/tokenizer/tokenizer_json.h"
 #include "lm/weights/gguf_model.h"
-#include "lm/weights/half.h"
 #include "lm/weights/model_config.h"
 #include "lm/weights/quantised.h"
 
@@ -119,23 +117,6 @@ class GgufWriter {
   int64_t values_ = 0;
 };
 
-// The values of a row as the file stores them.
-std::vector<std::byte> Stored(const std::vector<float>& values, WeightType type) {
-  const auto count = static_cast<int64_t>(values.size());
-  std::vector<std::byte> bytes(BytesOf(type, count));
-  if (type == WeightType::kF32) {
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-  } else if (IsQuantised(type)) {
-    Quantise(type, values.data(), count, bytes.data());
-  } else {
-    for (size_t i = 0; i < values.size(); ++i) {
-      const uint16_t bits = type == WeightType::kF16 ? ToF16(values[i]) : ToBf16(values[i]);
-      std::memcpy(bytes.data() + i * sizeof bits, &bits, sizeof bits);
-    }
-  }
-  return bytes;
-}
-
 void WriteTensor(const GgufTensor& tensor, std::ofstream& out) {
   const std::vector<int64_t>& shape = tensor.from.shape;
   const int64_t rows = shape[0], width = shape.size() > 1 ? shape[1] : 1;
@@ -148,7 +129,7 @@ void WriteTensor(const GgufTensor& tensor, std::ofstream& out) {
         half == 0 ? row : row / (2 * half) * 2 * half + row % (2 * half) / 2 + row % 2 * half;
     ReadWeight(tensor.from, from * width, width, values.data());
     for (float& value : values) value += tensor.plus;
-    const std::vector<std::byte> bytes = Stored(values, tensor.type);
+    const std::vector<std::byte> bytes = StoredAs(tensor.type, values);
     out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
     written += bytes.size();
   }
@@ -185,6 +166,7 @@ void PutConfig(const ModelConfig& c, const ModelFamily& family, const std::strin
   // The format's numbers of what most tensors are.
   const std::pair<WeightType, int> kinds[] = {{WeightType::kF32, 0},
                                               {WeightType::kF16, 1},
+                                              {WeightType::kQ4_0, 2},
                                               {WeightType::kQ8_0, 7},
                                               {WeightType::kBF16, 32}};
   for (const auto& [kind, number] : kinds) {
@@ -275,12 +257,13 @@ void PutTokenizer(const fs::path& folder, const ModelConfig& config, GgufWriter&
 
 }  // namespace
 
-void ExportGguf(const fs::path& folder, const fs::path& file, WeightType type) {
+void ExportGguf(const fs::path& folder, const fs::path& file, WeightType type,
+                std::shared_ptr<const WeightSource> weights) {
   const ModelConfig config = ReadModelConfig(folder);
   const ModelFamily& family = WrittenFamily(config, folder);
-  const auto source = OpenWeights(folder);
+  const auto source = weights ? std::move(weights) : OpenWeights(folder);
   GgufWriter values;
-  PutConfig(config, family, NameOf(fs::absolute(folder)), type, values);
+  PutConfig(config, family, file.stem().string(), type, values);
   PutTokenizer(folder, config, values);
   std::vector<GgufTensor> tensors = Tensors(config, family, *source, type);
   const std::vector<float> divisors =

@@ -7,8 +7,9 @@
 #include <utility>
 
 #include "common/options.h"
+#include "lm/export_model.h"
 #include "loop/loop_programs.h"
-#include "training/model/export_model.h"
+#include "training/model/weight_snapshot.h"
 
 namespace agentr {
 namespace {

@@ -23,7 +23,7 @@ struct FailedTask {
 struct CollectReport : RunReport {
   std::vector<FailedTask> failed;  // by task id
   int64_t nodes = 0;               // of the written trees
-  int64_t successes = 0;           // written trees with an episode of reward 1
+  int64_t successes = 0;           // written trees with a successful episode
   int64_t nodes_to_success = 0;    // their sum of Search::nodes_to_success
 };
 

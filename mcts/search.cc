@@ -219,7 +219,8 @@ void Search::Record(int node, std::vector<Node> children) {
   // BackUp needs all siblings in the tree: otherwise a parent could become terminal too early.
   for (const int leaf : ended) {
     tree_.BackUp(leaf);
-    if (nodes_to_success_ == 0 && tree_.node(leaf).reward >= 1) nodes_to_success_ = tree_.size();
+    const bool success = tree_.node(leaf).reward >= context_.family.SuccessReward();
+    if (success && nodes_to_success_ == 0) nodes_to_success_ = tree_.size();
   }
   if (context_.on_nodes) context_.on_nodes(static_cast<int>(children.size()));
 }

@@ -1,71 +1,20 @@
-// How an environment is checked: the episodes that are played, and what is concluded from them.
+// How an environment is checked: what is concluded from the episodes that are played.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
-#include <span>
 #include <utility>
 
-#include "clients/env/http_environment.h"
 #include "common/clock.h"
-#include "common/random.h"
 #include "common/text.h"
-#include "rollout/env_check.h"
-#include "tasks/file_family.h"
-#include "tasks/revision_hints.h"
-#include "tasks/scripted_policy.h"
-#include "tasks/task_kinds.h"
+#include "rollout/check_player.h"
 
 namespace agentr {
 namespace {
-
-constexpr size_t kShown = 160;  // bytes of an observation in a line
-constexpr int kExploring = 4;   // times --steps, of an episode that looks for what was not tried
-
-std::string Shown(std::string_view text) {
-  return fmt::format("\"{}{}\"", EscapeControls(text.substr(0, kShown)),
-                     text.size() > kShown ? "…" : "");
-}
-
-// Two texts that differ, from a little before their first difference.
-std::array<std::string, 2> ShownApart(std::string_view a, std::string_view b) {
-  constexpr size_t kBefore = 40;
-  const auto parts = std::ranges::mismatch(a, b);
-  size_t begin = static_cast<size_t>(parts.in1 - a.begin());
-  begin = begin < kShown / 2 ? 0 : begin - kBefore;
-  // Not within a character.
-  while (begin > 0 && (a[begin] & 0xc0) == 0x80) --begin;
-  const auto shown = [&](std::string_view text) {
-    const std::string excerpt = Shown(text.substr(begin));
-    return begin == 0 ? excerpt : "\"…" + excerpt.substr(1);
-  };
-  return {shown(a), shown(b)};
-}
-
-// One episode, as it was played.
-struct Played {
-  int task = 0;
-  std::string first;
-  std::vector<std::string> actions;
-  std::vector<StepResult> steps;
-  bool repeats = false;  // it had the same answers again
-
-  const std::string& Before(size_t step) const {
-    return step == 0 ? first : steps[step - 1].observation;
-  }
-};
-
-// Where an episode goes another way, and the answer there.
-struct Parting {
-  bool at_begin = false;  // the task begins with `other`
-  size_t step = 0;
-  std::string answer, other;  // behind the begin: as they are shown
-};
 
 class Checker {
  public:
@@ -75,7 +24,7 @@ class Checker {
         family_(kind_.family()),
         file_(dynamic_cast<const FileFamily*>(family_.get())),
         environment_(environment),
-        random_(options.seed) {}
+        player_(options, kind_, *family_, environment) {}
 
   EnvCheckReport Run() {
     if (Open() && Begin()) {
@@ -87,7 +36,7 @@ class Checker {
       }
       const double seconds = SecondsSince(begin);
       ReplayAll();
-      if (std::ranges::any_of(played_, &Played::repeats)) {
+      if (std::ranges::any_of(played_, &PlayedEpisode::repeats)) {
         TryRevisionAction();
         TryUnchanged();
         TryForks();
@@ -112,21 +61,14 @@ class Checker {
     report_.works = false;
   }
 
-  // A server that makes one environment at once has one session for both parts.
   bool Open() {
-    const bool alone = environment_.DefaultSessions() == 1;
-    for (auto& session : opened_) {
-      if (alone && opened_[0] != nullptr) break;
-      auto opened = environment_.Open();
-      if (!opened) {
-        Wrong(fmt::format("a session cannot be opened: {}", opened.error().message));
-        return false;
-      }
-      session = std::move(*opened);
+    const Result<bool> alone = player_.Open();
+    if (!alone) {
+      Wrong(fmt::format("a session cannot be opened: {}", alone.error().message));
+      return false;
     }
-    sessions_ = {opened_[0].get(), opened_[alone ? 0 : 1].get()};
     Say("ok",
-        alone ? "a session is open; the server has one at once" : "two sessions are open at once");
+        *alone ? "a session is open; the server has one at once" : "two sessions are open at once");
     return true;
   }
 
@@ -136,7 +78,7 @@ class Checker {
     for (const int id : o_.ids) {
       std::vector<std::string> firsts;
       for (const size_t session : {0, 0, 1}) {
-        auto first = sessions_[session]->Reset(id);
+        auto first = player_.Begin(session, id);
         if (!first) {
           Wrong(fmt::format("task {} cannot be begun: {}", id, first.error().message));
           return false;
@@ -144,7 +86,7 @@ class Checker {
         firsts.push_back(std::move(*first));
       }
       for (const std::string& first : firsts) {
-        if (Plain(first) == Plain(firsts[0])) continue;
+        if (player_.Plain(first) == player_.Plain(firsts[0])) continue;
         BeginsDiffer(id, firsts[0], first);
         return true;
       }
@@ -161,7 +103,7 @@ class Checker {
 
   void BeginsDiffer(int id, const std::string& one, const std::string& other) {
     begins_alike_ = false;
-    const auto [a, b] = ShownApart(Plain(one), Plain(other));
+    const auto [a, b] = ShownApart(player_.Plain(one), player_.Plain(other));
     Wrong(
         fmt::format("task {} does not always begin the same: {} and {}. A search goes back to "
                     "the begin of a task again and again: make the server draw what is random "
@@ -170,105 +112,15 @@ class Checker {
                     id, a, b));
   }
 
-  std::string Plain(const std::string& observation) const {
-    return family_->hints().WithoutReadings(observation).text;
-  }
-
-  std::optional<std::string> AnyAction(const Played& played) {
-    std::vector<Message> shown = family_->Instruction();
-    shown.push_back({"user", played.first});
-    for (size_t i = 0; i < played.steps.size(); ++i) {
-      shown.push_back({"assistant", "Action: " + played.actions[i]});
-      shown.push_back({"user", played.steps[i].observation});
-    }
-    const bool given = !o_.actions.empty();
-    if (Explores()) return NewAction(played, shown);
-    if (kind_.policy && !kind_.plans_by_gold && (!given || random_.Below(2) == 0)) {
-      const auto state = kind_.policy(shown, played.task, nullptr);
-      if (state && *state) return (*state)->AnyAction(random_);
-    }
-    if (given) return random_.Pick(o_.actions);
-    return std::nullopt;
-  }
-
-  // The file says what an observation offers, so that a play may look for what was not tried yet.
-  bool Explores() const { return file_ != nullptr && !file_->rules().offered_as.empty(); }
-
-  // An action that was taken least often where the same is shown; now and then one that was offered
-  // before.
-  std::optional<std::string> NewAction(const Played& played, std::span<const Message> shown) {
-    std::vector<std::string> actions = OfferedActions(file_->rules(), shown);
-    actions.insert(actions.end(), o_.actions.begin(), o_.actions.end());
-    if (!played.steps.empty() && random_.Chance(0.1)) {
-      const auto earlier =
-          OffersOf(file_->rules(), played.Before(random_.Below(played.steps.size())));
-      if (!earlier.empty()) actions = earlier;
-    }
-    if (actions.empty()) return std::nullopt;
-    std::map<std::string, int>& tried = tried_[played.Before(played.steps.size())];
-    random_.Shuffle(actions);
-    const std::string action =
-        *std::ranges::min_element(actions, {}, [&](const std::string& one) { return tried[one]; });
-    ++tried[action];
-    return action;
-  }
-
   bool Play(int id) {
-    Played played;
-    played.task = id;
-    auto first = sessions_[0]->Reset(id);
-    if (!first) {
-      Wrong(fmt::format("task {} cannot be begun again: {}", id, first.error().message));
+    Result<PlayedEpisode> played = player_.Play(id);
+    if (!played) {
+      Wrong(played.error().message);
       return false;
     }
-    played.first = std::move(*first);
-    const int steps = Explores() ? kExploring * o_.steps : o_.steps;
-    for (int turn = 0; turn < steps; ++turn) {
-      const std::optional<std::string> action = AnyAction(played);
-      if (!action) {
-        Wrong(
-            "no action is known to try: give some with --action, or in the task file [action] "
-            "examples or offered");
-        return false;
-      }
-      auto step = sessions_[0]->Step(*action);
-      if (!step) {
-        Wrong(fmt::format("the action {} of task {} failed: {}", Shown(*action), id,
-                          step.error().message));
-        return false;
-      }
-      ++steps_;
-      played.actions.push_back(*action);
-      played.steps.push_back(std::move(*step));
-      if (played.steps.back().done) break;
-    }
-    played_.push_back(std::move(played));
+    steps_ += std::ssize(played->steps);
+    played_.push_back(std::move(*played));
     return true;
-  }
-
-  static std::string Answer(const StepResult& step, const std::string& shown) {
-    return fmt::format("{}{} (reward {})", shown, step.done ? " and the end" : "", step.reward);
-  }
-
-  // Takes the actions of an episode again in the other session, without those of `left_out`; nullopt
-  // if all have the same answers.
-  std::optional<Parting> PartingOf(const Played& played, const std::set<size_t>& left_out = {}) {
-    const auto first = sessions_[1]->Reset(played.task);
-    if (!first) return Parting{false, 0, Shown(played.first), first.error().message};
-    if (Plain(*first) != Plain(played.first)) return Parting{true, 0, played.first, *first};
-    for (size_t i = 0; i < played.steps.size(); ++i) {
-      if (left_out.contains(i)) continue;
-      const StepResult& before = played.steps[i];
-      const auto step = sessions_[1]->Step(played.actions[i]);
-      if (!step) {
-        return Parting{false, i, Answer(before, Shown(before.observation)), step.error().message};
-      }
-      const std::string one = Plain(before.observation), other = Plain(step->observation);
-      if (one == other && step->reward == before.reward && step->done == before.done) continue;
-      const auto [shown, shown_other] = ShownApart(one, other);
-      return Parting{false, i, Answer(before, shown), Answer(*step, shown_other)};
-    }
-    return std::nullopt;
   }
 
   // What a search does on servers without forks, and what checks the rows of a revision.
@@ -276,8 +128,8 @@ class Checker {
     if (!begins_alike_) return;
     size_t compared = 0, other = 0;
     std::string example;
-    for (Played& played : played_) {
-      const std::optional<Parting> parting = PartingOf(played);
+    for (PlayedEpisode& played : played_) {
+      const std::optional<Parting> parting = player_.PartingOf(played);
       // No fault of an action.
       if (parting && parting->at_begin) {
         return BeginsDiffer(played.task, parting->answer, parting->other);
@@ -300,33 +152,14 @@ class Checker {
                     other, played_.size(), example));
   }
 
-  // True if `action`, taken behind the first step of an episode, makes its later steps come otherwise;
-  // `answer` is what the environment replied to it.
-  Result<bool> MovesBy(const Played& played, const std::string& action, std::string& answer) {
-    AGENTR_RETURN_IF_ERROR(sessions_[1]->Reset(played.task));
-    AGENTR_RETURN_IF_ERROR(sessions_[1]->Step(played.actions[0]));
-    AGENTR_ASSIGN_OR_RETURN(const StepResult revision, sessions_[1]->Step(action));
-    answer = revision.observation;
-    if (revision.done) return true;
-    for (size_t i = 1; i < played.steps.size(); ++i) {
-      const auto step = sessions_[1]->Step(played.actions[i]);
-      const StepResult& before = played.steps[i];
-      if (!step || Plain(step->observation) != Plain(before.observation) ||
-          step->done != before.done) {
-        return true;
-      }
-    }
-    return false;
-  }
-
   // The revision's turn must not move the episode.
   void TryRevisionAction() {
     const std::string action(family_->RevisionAction());
     std::string answer;
     int tried = 0;
-    for (const Played& played : played_) {
+    for (const PlayedEpisode& played : played_) {
       if (!played.repeats || played.steps.size() < 2) continue;
-      const Result<bool> moves = MovesBy(played, action, answer);
+      const Result<bool> moves = player_.MovesBy(played, action, answer);
       if (!moves) {
         Wrong(fmt::format("the action of a revision, {}, failed: {}", Shown(action),
                           moves.error().message));
@@ -386,7 +219,7 @@ class Checker {
   // an episode must have the same answers without it.
   void TryUnchanged() {
     size_t left_out = 0;
-    for (const Played& played : played_) {
+    for (const PlayedEpisode& played : played_) {
       if (!played.repeats) continue;
       std::set<size_t> unchanged;
       for (size_t i = 0; i < played.steps.size(); ++i) {
@@ -397,7 +230,7 @@ class Checker {
         }
       }
       left_out += unchanged.size();
-      std::optional<Parting> parting = PartingOf(played, unchanged);
+      std::optional<Parting> parting = player_.PartingOf(played, unchanged);
       if (!parting || parting->at_begin) continue;
       // Without those up to this one the episode parts, without those before it it does not.
       const std::vector<size_t> all(unchanged.begin(), unchanged.end());
@@ -405,7 +238,7 @@ class Checker {
       while (other - same > 1) {
         const size_t middle = (same + other) / 2;
         const auto without =
-            PartingOf(played, {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(middle)});
+            player_.PartingOf(played, {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(middle)});
         (without ? other : same) = middle;
         if (without && !without->at_begin) parting = without;
       }
@@ -435,10 +268,10 @@ class Checker {
       return;
     }
     for (size_t i = 0; i < played_.size(); ++i) {
-      const Played& played = played_[i];
+      const PlayedEpisode& played = played_[i];
       if (!played.repeats) continue;
       const size_t at = i % played.steps.size();
-      const Result<bool> same = ForksAreCopies(played, at);
+      const Result<bool> same = player_.ForksAreCopies(played, at);
       if (!same) {
         Wrong(fmt::format("/expand failed: {}", same.error().message));
         return;
@@ -453,36 +286,13 @@ class Checker {
     Say("ok", "/expand makes forks that have the same answers and leaves the session where it was");
   }
 
-  // Two forks by the action at `at` answer as the episode did, go on as it did, and leave the session
-  // there, which then goes the same way itself.
-  Result<bool> ForksAreCopies(const Played& played, size_t at) {
-    AGENTR_RETURN_IF_ERROR(sessions_[1]->Reset(played.task));
-    for (size_t i = 0; i < at; ++i) AGENTR_RETURN_IF_ERROR(sessions_[1]->Step(played.actions[i]));
-    const std::vector<std::string> actions(2, played.actions[at]);
-    AGENTR_ASSIGN_OR_RETURN(std::vector<Fork> forks, sessions_[1]->Expand(actions));
-    if (forks.size() != actions.size()) return false;
-    for (const Fork& fork : forks) {
-      if (!(fork.step == played.steps[at])) return false;
-    }
-    const auto goes_on = [&](Session& session, size_t from) {
-      for (size_t i = from; i < played.steps.size(); ++i) {
-        const auto step = session.Step(played.actions[i]);
-        if (!step || Plain(step->observation) != Plain(played.steps[i].observation)) return false;
-      }
-      return true;
-    };
-    if (played.steps[at].done) return goes_on(*sessions_[1], at);
-    return goes_on(*forks[0].session, at + 1) && goes_on(*sessions_[1], at) &&
-           goes_on(*forks[1].session, at + 1);
-  }
-
   // How often the rules about observations held, and the rewards.
   void Judge() {
     int64_t refused = 0, unchanged = 0, still = 0, ended = 0, not_offered = 0;
     std::string offered_all_the_same;
     double least = 0, most = 0;
     std::map<std::string, int64_t> answers, by_pattern;
-    for (const Played& played : played_) {
+    for (const PlayedEpisode& played : played_) {
       double reward = 0;
       for (size_t i = 0; i < played.steps.size(); ++i) {
         const StepResult& step = played.steps[i];
@@ -560,7 +370,7 @@ class Checker {
     }
     Say(ended > 0 ? "ok" : "note",
         fmt::format("{} of {} random episodes ended within {} steps", ended, played_.size(),
-                    Explores() ? kExploring * o_.steps : o_.steps));
+                    player_.MostSteps()));
   }
 
   const EnvCheckOptions& o_;
@@ -568,11 +378,8 @@ class Checker {
   const std::unique_ptr<TaskFamily> family_;
   const FileFamily* const file_;  // null: a kind that is built in
   Environment& environment_;
-  RandomStream random_;
-  std::array<std::unique_ptr<Session>, 2> opened_;
-  std::array<Session*, 2> sessions_ = {};  // that plays, and that plays again
-  std::vector<Played> played_;
-  std::map<std::string, std::map<std::string, int>> tried_;  // actions by what was shown
+  CheckPlayer player_;
+  std::vector<PlayedEpisode> played_;
   bool begins_alike_ = true;
   int64_t steps_ = 0;
   EnvCheckReport report_;

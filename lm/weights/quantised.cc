@@ -174,4 +174,20 @@ void ReadWeight(const Weight& weight, int64_t offset, int64_t count, float* to) 
   }
 }
 
+std::vector<std::byte> StoredAs(WeightType type, const std::vector<float>& values) {
+  const auto count = static_cast<int64_t>(values.size());
+  std::vector<std::byte> bytes(BytesOf(type, count));
+  if (type == WeightType::kF32) {
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+  } else if (IsQuantised(type)) {
+    Quantise(type, values.data(), count, bytes.data());
+  } else {
+    for (size_t i = 0; i < values.size(); ++i) {
+      const uint16_t bits = type == WeightType::kF16 ? ToF16(values[i]) : ToBf16(values[i]);
+      std::memcpy(bytes.data() + i * sizeof bits, &bits, sizeof bits);
+    }
+  }
+  return bytes;
+}
+
 }  // namespace agentr

@@ -49,4 +49,7 @@ constexpr bool CanQuantise(WeightType type) {
 // becomes 127; with Q4_0 the value of the greatest magnitude becomes -8.
 void Quantise(WeightType type, const float* from, int64_t count, std::byte* blocks);
 
+// The bytes of `values`, whole blocks, in `type`: a number type, or one that Quantise can make.
+std::vector<std::byte> StoredAs(WeightType type, const std::vector<float>& values);
+
 }  // namespace agentr

@@ -35,7 +35,7 @@ function evaluationPage(part, at) {
       {name: 'steps', value: (e) => e.steps, number: true},
       {name: 'refused', value: (e) => e.refused, number: true},
       {name: 'revisions', value: (e) => e.revisions, number: true},
-    ], episodes, (i) => `#/${at}/${i}`, 'episodes', {facets: episodeFacets(summary)}),
+    ], episodes, (i) => `#/${at}/${i}`, 'episode', {facets: episodeFacets(summary)}),
     origin(part),
   ];
 }
@@ -142,12 +142,12 @@ function comparisonView(one) {
   const row = (title, measure) => [title, interval(measure.a), interval(measure.b),
                                    differenceText(measure), pText(measure.p)];
   return h('div', {class: 'card comparison'},
-    h('p', {}, 'From ', name(one.a), ' to ', name(one.b), `, ${count(one.tasks)} tasks`),
+    h('p', {}, 'From ', name(one.a), ' to ', name(one.b), ', ' + plural(one.tasks, 'task')),
     plainTable(['', 'from', 'to', 'paired difference', ''],
                [row('success', one.success), row('reward', one.reward)]),
     one.recovery_rate && h('p', {}, `Recovery rate, success with slips over success without: ` +
                                     interval(one.recovery_rate)),
-    h('details', {}, h('summary', {}, `${one.won.length} tasks better, ${one.lost.length} worse, ` +
+    h('details', {}, h('summary', {}, `${plural(one.won.length, 'task')} better, ${one.lost.length} worse, ` +
                                       `${one.ties} equal`),
       h('p', {}, h('b', {}, 'Better: '), tasks(one.won)),
       h('p', {}, h('b', {}, 'Worse: '), tasks(one.lost))));

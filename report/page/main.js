@@ -56,7 +56,7 @@ function runsTable() {
     figure('time', (run) => run.part.seconds, duration),
     column('date (UTC)', (run) => run.part.written),
   ].filter((one) => one.name === 'run' || runs.some((run) => one.value(run) !== ''));
-  return itemTable(columns, runs, (i) => `#/${runs[i].at}`, 'runs', {look: 'runs'});
+  return itemTable(columns, runs, (i) => `#/${runs[i].at}`, 'run', {look: 'runs'});
 }
 
 function overview() {
@@ -117,25 +117,33 @@ async function show() {
   (focus || main).focus({preventScroll: true});
 }
 
+// The items of a part in the order of its list as it was last shown; all of them where `item` was not in it.
+function itemsAround(at, part) {
+  const all = part[kPages[part.kind][2]].map((_, i) => i);
+  const shown = listsShown.get(`#/${at.part}`)?.order ?? all;
+  return shown.includes(at.item) ? shown : all;
+}
+
 function neighbour(step) {
   const at = place(), part = parts[at.part];
   if (!part || at.item < 0) return;
-  const next = at.item + step;
-  if (next >= 0 && next < part[kPages[part.kind][2]].length) location.hash = `#/${at.part}/${next}`;
+  const items = itemsAround(at, part), next = items[items.indexOf(at.item) + step];
+  if (next !== undefined) location.hash = `#/${at.part}/${next}`;
 }
 
 function crumbs(at, part) {
-  const most = part[kPages[part.kind][2]].length;
+  const items = itemsAround(at, part), whole = part[kPages[part.kind][2]].length;
   return h('div', {class: 'crumbs'},
     h('a', {href: addressOfList(`#/${at.part}`)}, `${kKindNames[part.kind]}: ${labelOf(part)}`),
-    h('span', {class: 'note'}, `${at.item + 1} of ${count(most)}`),
+    h('span', {class: 'note'}, `${count(items.indexOf(at.item) + 1)} of ${count(items.length)}` +
+                              (items.length < whole ? `, filtered of ${count(whole)}` : '')),
     h('button', {onclick: () => neighbour(-1), title: 'Previous (p)'}, '←'),
     h('button', {onclick: () => neighbour(1), title: 'Next (n)'}, '→'));
 }
 
 function help() {
   const dialog = h('dialog', {onclose: () => dialog.remove()}, h('h2', {}, 'Keys'), plainTable(null, [
-    ['n, p', 'next and previous tree, row or episode'], ['u', 'up: from an item to its list'],
+    ['n, p', 'next and previous tree, row or episode of the list as it was shown'], ['u', 'up: from an item to its list'],
     ['/', 'filter a list'], ['↑ ↓', 'move in a tree or a list'], ['→ ←', 'unfold and fold a node'],
     ['b', 'best path of a tree'], ['e', 'next first error of a tree'], ['*', 'unfold the whole tree'],
     ['d', 'dark or light']], false), h('form', {method: 'dialog'}, h('button', {}, 'Close')));

@@ -27,7 +27,7 @@ function rowsPage(part, at) {
        number: true},
       {name: 'bad steps', value: (r) => r.badSteps, number: true},
       {name: 'replay', value: (r) => r.replay || '–'},
-    ], rows, (i) => `#/${at}/${i}`, 'rows', {facets: [
+    ], rows, (i) => `#/${at}/${i}`, 'row', {facets: [
       {name: 'mistake', of: mistakeName},
       {name: 'replay', order: ['verified'], of: (r) => r.replay || 'unknown'},
       {name: 'steps to the first error', order: kSizes, of: (r) => sizeName(r.position)},

@@ -21,7 +21,7 @@ function searchPage(part, at) {
       {name: 'best reward', value: (t) => t.best, show: (t) => meterCell(t.best), number: true},
       {name: 'mean value', value: (t) => t.value, show: (t) => meterCell(t.value), number: true},
       {name: 'rows', value: (t) => rowsCount(at, t.task), number: true},
-    ], trees, (i) => `#/${at}/${i}`, 'trees', {facets: [
+    ], trees, (i) => `#/${at}/${i}`, 'tree', {facets: [
       {name: 'best reward', order: ['full', 'part of it', 'none'],
        of: (t) => t.best >= 1 ? 'full' : t.best > 0 ? 'part of it' : 'none'},
       {name: 'rows', order: ['with rows', 'without'], of: (t) => rowsCount(at, t.task) > 0 ? 'with rows' : 'without'},
@@ -89,7 +89,7 @@ async function treePage(part, at, number_) {
       {name: 'file', value: (r) => labels[r.part]},
       {name: 'mistake', value: (r) => r.row.mistake || '–'},
       {name: 'bad steps', value: (r) => r.row.badSteps, number: true},
-    ], rows, (i) => `#/${rows[i].part}/${rows[i].at}`, 'rows')),
+    ], rows, (i) => `#/${rows[i].part}/${rows[i].at}`, 'row')),
     sameTask(at, line.task),
     h('section', {}, h('details', {}, h('summary', {}, 'Instruction'),
       tree.instruction.map(([role, text]) => message(role, text)))),

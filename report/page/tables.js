@@ -1,15 +1,15 @@
 // Tables of items, and of options.
 
 // What the list of a page shows is in its address, so that a link shows the same: "facet=NAME:VALUE" for each
-// choice, and "sort=COLUMN", or "sort=-COLUMN" for falling. The latest address of each list is kept, for the
-// way back from one of its items.
-const listAddresses = new Map();  // "#/3" -> its address
-const addressOfList = (list) => listAddresses.get(list) ?? list;
+// choice, "sort=COLUMN", or "sort=-COLUMN" for falling, and "filter=WORDS". The latest address and the rows of
+// each list are kept, for the way back from one of its items and to the next one.
+const listsShown = new Map();  // "#/3" -> {address, order: indices of its rows}
+const addressOfList = (list) => listsShown.get(list)?.address ?? list;
 
 // A table that can be sorted and filtered, with rows made as they come into view, in groups of which those far
 // from the view are empty, so that a list of thousands is as quick at its end as at its beginning. columns: [{name,
-// value(row) -> number or string, show(row) -> text or element, number: bool}]. The row under focus
-// moves with the arrow keys and opens with Enter. options: look, a further class of the table; facets, which
+// value(row) -> number or string, show(row) -> text or element, number: bool}]. unit: what one row is. The row
+// under focus moves with the arrow keys and opens with Enter. options: look, a further class of the table; facets, which
 // make it the list of its page: [{name, of(row) -> text or texts, order: texts}], each a group of buttons that
 // restrict the list to a value, with the number of rows that the other choices leave to it.
 function itemTable(columns, rows, href, unit, {look = '', facets = []} = {}) {
@@ -24,7 +24,7 @@ function itemTable(columns, rows, href, unit, {look = '', facets = []} = {}) {
   const total = h('span', {class: 'note'});
   const more = h('button', {class: 'more', onclick: () => addRows()}, 'Show more');
   const filter = h('input', {type: 'search', class: 'filter', placeholder: 'Filter (/)',
-                             'aria-label': 'Filter', oninput: () => refresh()});
+                             'aria-label': 'Filter', value: asked.get('filter') || '', oninput: () => refresh()});
   const texts = [];  // of the rows, as the filter reads them; each is made when it is first read
   const textOf = (i) => texts[i] ??=
     columns.map((column) => String(column.value(rows[i]))).join(' ').toLowerCase();
@@ -80,8 +80,7 @@ function itemTable(columns, rows, href, unit, {look = '', facets = []} = {}) {
     for (const group of groupsOfRows.keys()) group.remove();
     groupsOfRows = new Map();
     shown = 0;
-    total.textContent = order.length === rows.length ? `${count(rows.length)} ${unit}`
-                                                     : `${count(order.length)} of ${count(rows.length)} ${unit}`;
+    total.textContent = (order.length < rows.length ? `${count(order.length)} of ` : '') + plural(rows.length, unit);
     heads.forEach((head, c) => head.setAttribute(
       'aria-sort', c !== sorted ? 'none' : falling ? 'descending' : 'ascending'));
     addRows();
@@ -92,8 +91,9 @@ function itemTable(columns, rows, href, unit, {look = '', facets = []} = {}) {
     const choice = new URLSearchParams();
     for (const group of groups) if (group.choice() !== null) choice.append('facet', group.choice());
     if (sorted >= 0) choice.set('sort', (falling ? '-' : '') + columns[sorted].name);
+    if (filter.value !== '') choice.set('filter', filter.value);
     const address = `${list}?${choice}`.replace(/\?$/, '');
-    listAddresses.set(list, address);
+    listsShown.set(list, {address, order});
     if (location.hash.split('?')[0] === list) history.replaceState(null, '', address);
   }
 
@@ -176,7 +176,7 @@ function sameTask(at, task) {
     {name: 'reward', value: (o) => o.reward ?? -1, show: (o) => o.reward === null ? '–' : meterCell(o.reward),
      number: true},
     {name: 'what', value: (o) => o.what.filter((text) => text).join(', ')},
-  ], found, (n) => `#/${found[n].i}/${found[n].k}`, 'items'));
+  ], found, (n) => `#/${found[n].i}/${found[n].k}`, 'item'));
 }
 
 // A part of a whole, as two cells of a table: its number, and its share as a bar.

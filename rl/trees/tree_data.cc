@@ -11,7 +11,6 @@
 #include "common/hash.h"
 #include "revision/find/states.h"
 #include "rl/trees/episode_tree.h"
-#include "rl/trees/step_advantages.h"
 #include "tasks/splits.h"
 #include "tasks/task_kinds.h"
 
@@ -109,7 +108,8 @@ class TreeDataReader {
     std::vector<double> advantages = TreeGroupAdvantages({&tree}, options_.divide_by_std)[0];
     if (options_.step_advantage == 0) return advantages;
     const std::vector<double> of_steps = TreeStepAdvantages(
-        {&tree}, StateKeys({&tree}, *family_), options_.gamma, options_.divide_by_std)[0];
+        {&tree}, StateKeys({&tree}, *family_), options_.gamma, options_.divide_by_std,
+        options_.step_return)[0];
     for (size_t i = 0; i < advantages.size(); ++i) {
       advantages[i] += options_.step_advantage * of_steps[i];
     }

@@ -19,6 +19,7 @@
 #include "mcts/tree_folder.h"
 #include "revision/make/preferences.h"
 #include "rl/losses/group_relative.h"
+#include "rl/trees/step_advantages.h"
 #include "rl/trees/tree_rows.h"
 #include "rl/trees/tree_value.h"
 
@@ -35,6 +36,7 @@ struct TreeDataOptions {
   Overlong overlong = Overlong::kKeep;  // tree_grpo: GrpoOptions::overlong
   double step_advantage = 0;            // tree_grpo: weight of TreeStepAdvantages
   double gamma = 0.99;                  // of these
+  StepReturn step_return = StepReturn::kEpisode;  // of these
   int value_bins = 21;                  // value: number of bins
   int max_length = 4096;                // longer rows are left out
   uint64_t seed = 0;

@@ -164,6 +164,10 @@ void Declare(OptionSet& set, TreeLearningOptions& o) {
           "GRPO and tree_grpo: weight of the advantage of a step among the steps taken in equal "
           "states, by their returns discounted with --gamma (GiGPO: 1); 0: episodes only")
       .Range(0, 1e6);
+  set.AddNamed("--step_return", o.data.step_return, kStepReturns,
+               "With --step_advantage, the return of a step: episode, the discounted reward of its "
+               "episode (GiGPO); graph, that at the end of the shortest way on which the steps of "
+               "all episodes lead from there (GraphGPO, with --gamma 0.1)");
 }
 
 AgentRlOptions WithValueModel(const AgentRlOptions& options, bool writes) {

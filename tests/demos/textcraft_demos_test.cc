@@ -153,6 +153,13 @@ TEST(TextCraftDemosTest, RowsOfASceneBeginAlike) {
   EXPECT_THAT(shared, Gt(100));
 }
 
+// The same ones as with questions.
+TEST(TextCraftDemosTest, WithoutQuestionsThereAreOnlyEpisodes) {
+  std::vector<DemoRow> episodes = Rows({.judgements = 0});
+  std::erase_if(episodes, [](const DemoRow& row) { return !IsEpisode(row); });
+  EXPECT_EQ(Rows({.questions = 0, .judgements = 0}), episodes);
+}
+
 TEST(TextCraftDemosTest, JudgementsFollowWhatHappened) {
   std::map<std::string, int> verdicts;
   for (const DemoRow& row : Rows({.slips = 0.3, .judgements = 1})) {

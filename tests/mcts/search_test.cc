@@ -329,6 +329,10 @@ TEST(SearchTest, SaysAfterHowManyNodesItSucceeded) {
   AlwaysReply(search, {"end 0.5", "end 0"});
   search.MustRun();
   EXPECT_EQ(search.nodes_to_success, 0);
+
+  search.family.success = 0.5;  // of a family whose rewards shrink with the steps
+  search.MustRun();
+  EXPECT_EQ(search.nodes_to_success, 1 + 2);
 }
 
 TEST(SearchTest, OtherErrorsOfTheModelEndTheSearch) {

@@ -96,8 +96,10 @@ class ToyFamily : public TaskFamily {
   std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                     std::span<const std::string> actions) const override;
   std::string_view RevisionAction() const override { return revision_action; }
+  double SuccessReward() const override { return success; }
 
   std::string revision_action = "wait";
+  double success = 1;
 };
 
 // Fails calls of kind `op` with probability `rate`, before or after they take effect, by a seed.

@@ -188,6 +188,23 @@ TEST_F(BrowserTest, AChoiceStaysForTheWayBack) {
   EXPECT_EQ(console_, "");
 }
 
+// The keys go through the list that is filtered and sorted; the words of the filter are in the address.
+TEST_F(BrowserTest, NextIsTheNextOfTheListAsItIsShown) {
+  WriteSmallEpisode(folder_.path() / "a", 4, 1);
+  EXPECT_THAT(Show("#/0?filter=1.000"), AllOf(HasSubstr("1 of 5 episodes"), HasSubstr("1.000")));
+  const std::string walked = Show("#/0?facet=result:failure&sort=-task", R"(
+      const links = [...document.querySelectorAll('td a')].map((a) => a.hash);
+      document.querySelector('td a').click();
+      setTimeout(() => {
+        document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'n', bubbles: true}));
+        setTimeout(() => document.body.append('walked ' + (location.hash === links[1]) + ' of ' + links.length), 500);
+      }, 500);)");
+  EXPECT_THAT(walked,
+              AllOf(HasSubstr("walked true of 4"), HasSubstr("2 of 4, filtered of 5"),
+                    HasSubstr("facet=result%3Afailure&amp;sort=-task")));
+  EXPECT_EQ(console_, "");
+}
+
 TEST_F(BrowserTest, AnItemLinksToTheSameTaskInOtherRuns) {
   WriteSmallEpisode(folder_.path() / "b", 7, 1);
   WriteSmallEpisode(folder_.path() / "other_data", 7, 0.25);

@@ -2,11 +2,15 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "common/file.h"
 #include "rl/trees/episode_tree.h"
+#include "rl/trees/tree_rows.h"
 #include "tasks/task_kinds.h"
 #include "tests/mcts/toy_search.h"
 
@@ -114,6 +118,51 @@ TEST(TreeStepAdvantages, AreThoseOfEveryStepAmongThoseInItsState) {
   }
 }
 
+// GiGPO's own code divides by the deviation of a sample, n - 1 for n, and we by that of the population; a node
+// has the mean of the steps that it has become.
+TEST(TreeStepAdvantages, AreThoseOfTheAuthorsCode) {
+  const auto golden = nlohmann::json::parse(
+      ReadFile(AGENTR_SOURCE_DIR "/tests/golden/rl/gigpo_advantages.json"));
+  std::vector<HandEpisode> group;
+  std::map<std::string, double> steps_of_state;
+  for (const auto& episode : golden["episodes"]) {
+    group.push_back({episode["actions"], episode["reward"]});
+    const std::string& actions = group.back().actions;
+    for (size_t t = 0; t < actions.size(); ++t) ++steps_of_state[StateAfter(actions.substr(0, t))];
+  }
+  const Tree tree = TreeOf(group);
+  std::vector<std::vector<std::string>> keys(1);
+  for (int node = 0; node < tree.size(); ++node) {
+    keys[0].push_back(StateAfter(ActionsTo(tree, node)));
+  }
+  for (const auto& [mode, by_std] : {std::pair("mean_norm", false), {"mean_std_norm", true}}) {
+    const auto found = TreeStepAdvantages({&tree}, keys, golden["gamma"], by_std)[0];
+    const auto of_episodes = TreeGroupAdvantages({&tree}, by_std)[0];
+    const double population = std::sqrt(static_cast<double>(group.size()) /
+                                        static_cast<double>(group.size() - 1));
+    for (int node = 1; node < tree.size(); ++node) {
+      const std::string actions = ActionsTo(tree, node);
+      const size_t t = actions.size() - 1;
+      const bool last = tree.node(node).children.empty();
+      double steps = 0, episodes = 0, count = 0;
+      for (size_t e = 0; e < group.size(); ++e) {
+        if (!group[e].actions.starts_with(actions)) continue;
+        if ((group[e].actions.size() == actions.size()) != last) continue;
+        const double episode = golden[mode]["episode"][e][t];
+        steps += golden[mode]["whole"][e][t].get<double>() - episode;
+        episodes += episode;
+        ++count;
+      }
+      const double n = steps_of_state[StateAfter(actions.substr(0, t))];
+      const double of_state = by_std && n > 1 ? std::sqrt(n / (n - 1)) : 1;
+      const auto at = static_cast<size_t>(node);
+      EXPECT_NEAR(found[at], of_state * steps / count, 2e-5) << mode << " " << actions;
+      EXPECT_NEAR(of_episodes[at], (by_std ? population : 1) * episodes / count, 2e-5)
+          << mode << " " << actions;
+    }
+  }
+}
+
 // In the first state: returns of 0.9, 0.81 and 0, minus their mean.
 TEST(TreeStepAdvantages, ComparesDiscountedReturnsOfOneState) {
   const Tree tree = TreeOf({{"ab", 1}, {"-ab", 1}, {"c", 0}});
@@ -129,6 +178,90 @@ TEST(TreeStepAdvantages, ComparesDiscountedReturnsOfOneState) {
     if (actions == "-") EXPECT_NEAR(found[at], 0.81 - mean, 1e-12);
     if (actions == "c") EXPECT_NEAR(found[at], 0 - mean, 1e-12);
   }
+}
+
+// GraphGPO as the paper defines it for success and failure: omega to the power of the distance to a success
+// from the state behind the step; one more than the farthest state's where there is no way. "x" ends a task
+// with a success, "y" with a failure; without both the episode was cut off.
+TEST(TreeStepAdvantages, OfAGraphAreThoseOfShortestWays) {
+  constexpr double kOmega = 0.1, kFar = 1000;
+  const std::vector<HandEpisode> group = {
+      {"abx", 1}, {"bay", 0}, {"cab", 0}, {"-a-b", 0}, {"ccx", 1}, {"ac-y", 0}, {"cbbc", 0}};
+  const Tree tree = TreeOf(group);
+  std::vector<std::vector<std::string>> keys(1);
+  for (int node = 0; node < tree.size(); ++node) {
+    const std::string actions = ActionsTo(tree, node);
+    const bool ended = actions.ends_with('x') || actions.ends_with('y');
+    keys[0].push_back(ended ? "" : "state " + StateAfter(actions));
+  }
+  // Distances by relaxing every edge as often as there are states.
+  std::map<std::string, double> distance = {{"success", 0}, {"failure", kFar}};
+  std::vector<std::array<std::string, 2>> edges;
+  std::vector<std::string> taken;  // the actions up to each edge
+  for (const HandEpisode& played : group) {
+    for (size_t t = 0; t < played.actions.size(); ++t) {
+      const char action = played.actions[t];
+      edges.push_back({StateAfter(played.actions.substr(0, t)),
+                       action == 'x'   ? "success"
+                       : action == 'y' ? "failure"
+                                       : StateAfter(played.actions.substr(0, t + 1))});
+      taken.push_back(played.actions.substr(0, t + 1));
+      for (const std::string& state : edges.back()) distance.emplace(state, kFar);
+    }
+  }
+  for (size_t round = 0; round < distance.size(); ++round) {
+    for (const auto& [from, to] : edges) distance[from] = std::min(distance[from], distance[to] + 1);
+  }
+  double farthest = 0;
+  for (const auto& [state, steps] : distance) {
+    if (steps < kFar) farthest = std::max(farthest, steps);
+  }
+  EXPECT_EQ(farthest, 3);
+  const auto value = [&](const std::string& state) {
+    return std::pow(kOmega, std::min(distance[state], farthest + 1));
+  };
+  const auto found = TreeStepAdvantages({&tree}, keys, kOmega, true, StepReturn::kGraph)[0];
+  double size = 0;
+  for (int node = 1; node < tree.size(); ++node) {
+    const std::string actions = ActionsTo(tree, node);
+    const std::string from = StateAfter(actions.substr(0, actions.size() - 1));
+    double mean = 0, squares = 0, n = 0, own = 0;
+    for (size_t e = 0; e < edges.size(); ++e) {
+      if (edges[e][0] != from) continue;
+      const double one = value(edges[e][1]);
+      mean += one;
+      squares += one * one;
+      ++n;
+      if (taken[e] == actions) own = one;
+    }
+    mean /= n;
+    const double deviation = std::sqrt(std::max(0.0, squares / n - mean * mean));
+    const double expected = deviation < 1e-8 ? 0 : (own - mean) / deviation;
+    EXPECT_NEAR(found[static_cast<size_t>(node)], expected, 1e-6) << actions;
+    size += std::abs(expected);
+  }
+  EXPECT_GT(size, 5);
+}
+
+// The step that two episodes took, of which one fails later, is on the shorter way.
+TEST(TreeStepAdvantages, OfAGraphSeeProgressInAFailure) {
+  const Tree tree = TreeOf({{"abx", 1}, {"c-bax", 1}, {"ac", 0}});
+  std::vector<std::vector<std::string>> keys(1);
+  for (int node = 0; node < tree.size(); ++node) {
+    const std::string actions = ActionsTo(tree, node);
+    keys[0].push_back(actions.ends_with('x') ? "" : "state " + StateAfter(actions));
+  }
+  const auto found = TreeStepAdvantages({&tree}, keys, 0.5, false, StepReturn::kGraph)[0];
+  const auto of = [&](const std::string& actions) {
+    double sum = 0;
+    for (int node = 1; node < tree.size(); ++node) {
+      if (ActionsTo(tree, node) == actions) sum += found[static_cast<size_t>(node)];
+    }
+    return sum;
+  };
+  EXPECT_GT(of("a"), 0);
+  EXPECT_LT(of("c"), 0);
+  EXPECT_LT(of("ac"), 0);
 }
 
 // TextCraft's states are what is held; the way there does not matter.

@@ -1,4 +1,4 @@
-#include "training/model/export_model.h"
+#include "lm/export_model.h"
 
 #include <filesystem>
 #include <map>
@@ -13,6 +13,7 @@
 #include "tests/lm/tokenizer/golden_tokenizer.h"
 #include "tests/training/batches.h"
 #include "tests/training/tiny_network.h"
+#include "training/model/weight_snapshot.h"
 
 namespace agentr {
 namespace {
@@ -32,8 +33,8 @@ TEST(ExportModel, IsTheModelWithAllItsFiles) {
   };
   const Network network = load(from);
   for (const Parameter& p : network.weights()) p.value.mul_(1.01);
-  ExportModel(to, from, {"", network.weights(), WeightType::kF32});
-  ExportModel(to, from, {"", network.weights(), WeightType::kF32});  // in place of the older one
+  ExportModel(to, from, WeightSnapshot("", network.weights(), WeightType::kF32));
+  ExportModel(to, from, WeightSnapshot("", network.weights(), WeightType::kF32));  // in place of the older one
   const Network same = load(to);
   const auto expected = network.weights(), got = same.weights();
   ASSERT_EQ(got.size(), expected.size());
@@ -45,7 +46,7 @@ TEST(ExportModel, IsTheModelWithAllItsFiles) {
   }
   EXPECT_FALSE(std::filesystem::exists(to / "notes.txt"));
 
-  ExportModel(to, from, {"", network.weights(), WeightType::kBF16});
+  ExportModel(to, from, WeightSnapshot("", network.weights(), WeightType::kBF16));
   EXPECT_EQ(ReadModelConfig(to).weight_type, WeightType::kBF16);
   const WeightFiles narrow(to);
   for (const auto& [name, weight] : narrow.weights()) {
@@ -64,7 +65,7 @@ TEST(ExportModel, OfAGgufFileIsTheFolderItWasMadeFrom) {
     const fs::path file = golden / "gguf" / (name + ".gguf"), folder = golden / "models" / name;
     const ScratchFolder scratch;
     const Network network(ReadModelConfig(file), *OpenWeights(file), {});
-    ExportModel(scratch / "to", file, {"", network.weights(), WeightType::kF32});
+    ExportModel(scratch / "to", file, WeightSnapshot("", network.weights(), WeightType::kF32));
     const Network got(ReadModelConfig(scratch / "to"), WeightFiles(scratch / "to"), {});
     const Network wanted(ReadModelConfig(folder), WeightFiles(folder), {});
     ASSERT_EQ(got.weights().size(), wanted.weights().size());
@@ -140,7 +141,7 @@ TEST(ExportModel, OfEachFamilyHasTheIdsOfAutoTokenizer) {
     const fs::path to = scratch / "to";
     const WeightFiles weights(from);
     const Network network(ReadModelConfig(from), weights, {});
-    ExportModel(to, from, {"", network.weights(), WeightType::kBF16});
+    ExportModel(to, from, WeightSnapshot("", network.weights(), WeightType::kBF16));
     // By these two AutoTokenizer chooses its class.
     EXPECT_EQ(Json::parse(ReadFile(to / "config.json"))["model_type"], folder["model_type"]);
     EXPECT_EQ(Json::parse(ReadFile(to / "tokenizer_config.json"))["tokenizer_class"],

@@ -1,4 +1,4 @@
-#include "training/model/export_model.h"
+#include "lm/export_model.h"
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,7 +14,9 @@ namespace {
 
 std::string WithType(const std::string& text, WeightType type) {
   auto config = nlohmann::ordered_json::parse(text);
-  const char* name = type == WeightType::kF32 ? "float32" : "bfloat16";
+  const char* name = type == WeightType::kF32   ? "float32"
+                     : type == WeightType::kF16 ? "float16"
+                                                : "bfloat16";
   // Newer files have "dtype", older ones "torch_dtype"; if neither is present, both are written.
   const bool newer = config.contains("dtype");
   if (newer) config["dtype"] = name;
@@ -25,14 +27,15 @@ std::string WithType(const std::string& text, WeightType type) {
 }  // namespace
 
 void ExportModel(const fs::path& folder, const fs::path& model_dir,
-                 const WeightSnapshot& weights) try {
+                 const WeightSource& weights) try {
+  const WeightType type = weights.weights().begin()->second.type;
   const fs::path unfinished = TemporaryPath(folder);
   fs::remove_all(unfinished);
   fs::create_directories(unfinished);
   WriteWeights(unfinished, weights.weights());
   for (const auto& [name, text] : ModelFiles(model_dir)) {
     WriteFileAtomically(unfinished / name,
-                        name == "config.json" ? WithType(text, weights.type()) : text);
+                        name == "config.json" ? WithType(text, type) : text);
   }
   const fs::path old = folder.string() + ".old";
   fs::remove_all(old);
