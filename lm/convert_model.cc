@@ -110,10 +110,11 @@ void ConvertModel(const FoundModel& model, const fs::path& output, WeightType ty
   } else if (IsFile(output)) {
     ExportGguf(model.base, output, type, weights);
   } else if (IsQuantised(type)) {
-    throw FatalError(ExitCode::kUsage,
-                     fmt::format("--type {} has no place in a folder: give an --output that ends in "
-                                 ".gguf, or --type bf16",
-                                 NameOf(kTypes, type)));
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("--type {} has no place in a folder: give an --output that ends in "
+                    ".gguf, or --type bf16",
+                    NameOf(kTypes, type)));
   } else {
     ExportModel(output, model.base, RetypedWeights(weights, type));
   }
@@ -129,8 +130,8 @@ ExitCode ConvertModel(const ConvertModelOptions& o) {
   const bool named = IsNamedModel(o.model_dir) && !fs::exists(o.model_dir);
   const FoundModel model =
       FindModel(named ? NamedModel(o.model_dir) : fs::path(o.model_dir), o.base_model);
-  const WeightType type = o.type == "auto" ? ReadModelConfig(model.base).weight_type
-                                           : *ValueOf(kTypes, o.type);
+  const WeightType type =
+      o.type == "auto" ? ReadModelConfig(model.base).weight_type : *ValueOf(kTypes, o.type);
   ConvertModel(model, o.output, type);
   uintmax_t bytes = 0;
   if (IsFile(o.output)) {

@@ -34,8 +34,7 @@ void ExportModel(const fs::path& folder, const fs::path& model_dir,
   fs::create_directories(unfinished);
   WriteWeights(unfinished, weights.weights());
   for (const auto& [name, text] : ModelFiles(model_dir)) {
-    WriteFileAtomically(unfinished / name,
-                        name == "config.json" ? WithType(text, type) : text);
+    WriteFileAtomically(unfinished / name, name == "config.json" ? WithType(text, type) : text);
   }
   const fs::path old = folder.string() + ".old";
   fs::remove_all(old);

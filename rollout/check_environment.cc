@@ -237,8 +237,8 @@ class Checker {
       size_t same = 0, other = all.size();
       while (other - same > 1) {
         const size_t middle = (same + other) / 2;
-        const auto without =
-            player_.PartingOf(played, {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(middle)});
+        const auto without = player_.PartingOf(
+            played, {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(middle)});
         (without ? other : same) = middle;
         if (without && !without->at_begin) parting = without;
       }
@@ -368,9 +368,8 @@ class Checker {
       Say("ok", fmt::format("rewards from {:.3g} to {:.3g}; {} is success", least, most,
                             family_->SuccessReward()));
     }
-    Say(ended > 0 ? "ok" : "note",
-        fmt::format("{} of {} random episodes ended within {} steps", ended, played_.size(),
-                    player_.MostSteps()));
+    Say(ended > 0 ? "ok" : "note", fmt::format("{} of {} random episodes ended within {} steps",
+                                               ended, played_.size(), player_.MostSteps()));
   }
 
   const EnvCheckOptions& o_;

@@ -86,7 +86,9 @@ std::optional<std::string> CheckPlayer::AnyAction(const PlayedEpisode& played) {
 }
 
 // The file says what an observation offers, so that a play may look for what was not tried yet.
-bool CheckPlayer::Explores() const { return file_ != nullptr && !file_->rules().offered_as.empty(); }
+bool CheckPlayer::Explores() const {
+  return file_ != nullptr && !file_->rules().offered_as.empty();
+}
 
 int CheckPlayer::MostSteps() const { return Explores() ? kExploring * o_.steps : o_.steps; }
 
@@ -115,7 +117,8 @@ Result<PlayedEpisode> CheckPlayer::Play(int task) {
   played.task = task;
   auto first = sessions_[0]->Reset(task);
   if (!first) {
-    return Fail(first.error().kind, fmt::format("task {} cannot be begun again: {}", task, first.error().message));
+    return Fail(first.error().kind,
+                fmt::format("task {} cannot be begun again: {}", task, first.error().message));
   }
   played.first = std::move(*first);
   for (int turn = 0; turn < MostSteps(); ++turn) {
@@ -128,8 +131,8 @@ Result<PlayedEpisode> CheckPlayer::Play(int task) {
     }
     auto step = sessions_[0]->Step(*action);
     if (!step) {
-      return Fail(step.error().kind, fmt::format("the action {} of task {} failed: {}", Shown(*action), task,
-                               step.error().message));
+      return Fail(step.error().kind, fmt::format("the action {} of task {} failed: {}",
+                                                 Shown(*action), task, step.error().message));
     }
     played.actions.push_back(*action);
     played.steps.push_back(std::move(*step));

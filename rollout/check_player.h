@@ -95,7 +95,7 @@ class CheckPlayer {
   Environment& environment_;
   RandomStream random_;
   std::array<std::unique_ptr<Session>, 2> opened_;
-  std::array<Session*, 2> sessions_ = {};  // that plays, and that plays again
+  std::array<Session*, 2> sessions_ = {};                    // that plays, and that plays again
   std::map<std::string, std::map<std::string, int>> tried_;  // actions by what was shown
 };
 

@@ -107,9 +107,9 @@ class TreeDataReader {
   std::vector<double> GroupAndStepAdvantages(const Tree& tree) const {
     std::vector<double> advantages = TreeGroupAdvantages({&tree}, options_.divide_by_std)[0];
     if (options_.step_advantage == 0) return advantages;
-    const std::vector<double> of_steps = TreeStepAdvantages(
-        {&tree}, StateKeys({&tree}, *family_), options_.gamma, options_.divide_by_std,
-        options_.step_return)[0];
+    const std::vector<double> of_steps =
+        TreeStepAdvantages({&tree}, StateKeys({&tree}, *family_), options_.gamma,
+                           options_.divide_by_std, options_.step_return)[0];
     for (size_t i = 0; i < advantages.size(); ++i) {
       advantages[i] += options_.step_advantage * of_steps[i];
     }

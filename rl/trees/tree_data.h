@@ -31,14 +31,14 @@ struct TreeDataOptions {
   TreeInputOptions input;
   std::string episodes;  // a folder of agent_eval with groups of episodes instead (grpo)
   PreferenceOptions preferences;
-  int max_pairs_per_task = 0;           // 0: all
-  bool divide_by_std = true;            // tree_grpo: GrpoOptions::divide_by_std
-  Overlong overlong = Overlong::kKeep;  // tree_grpo: GrpoOptions::overlong
-  double step_advantage = 0;            // tree_grpo: weight of TreeStepAdvantages
-  double gamma = 0.99;                  // of these
+  int max_pairs_per_task = 0;                     // 0: all
+  bool divide_by_std = true;                      // tree_grpo: GrpoOptions::divide_by_std
+  Overlong overlong = Overlong::kKeep;            // tree_grpo: GrpoOptions::overlong
+  double step_advantage = 0;                      // tree_grpo: weight of TreeStepAdvantages
+  double gamma = 0.99;                            // of these
   StepReturn step_return = StepReturn::kEpisode;  // of these
-  int value_bins = 21;                  // value: number of bins
-  int max_length = 4096;                // longer rows are left out
+  int value_bins = 21;                            // value: number of bins
+  int max_length = 4096;                          // longer rows are left out
   uint64_t seed = 0;
 };
 

@@ -16,12 +16,15 @@ constexpr const char* kEffects = R"(
 determines: agent_eval
 --cut --revision_from --slip --slip_kind --slip_shown
 determines: agent_eval agent_report agent_rl agent_train env_check env_server lm_server
-make_demos mcts_collect path_collect self_train store_status
+make_demos mcts_collect model_convert path_collect self_train store_status
 --simd
 determines: agent_eval agent_rl agent_train
 --max_steps
+determines: agent_eval agent_rl agent_train lm_server mcts_collect model_convert path_collect
+self_train
+--base_model --model_dir
 determines: agent_eval agent_rl agent_train lm_server mcts_collect path_collect self_train
---base_model --chat_template --model_dir
+--chat_template
 determines: agent_eval agent_rl agent_train make_demos mcts_collect path_collect self_train
 --seed
 determines: agent_eval agent_rl env_server mcts_collect path_collect self_train
@@ -49,9 +52,10 @@ determines: agent_rl
 --episodes --eval_greedy --expectile --gae_lambda --gamma --groups --grpo_clip --grpo_clip_high
 --grpo_divide_by_std --grpo_kl --grpo_loss --grpo_overlong --inverse_temperature --keep_share
 --level --max_task --min_task --mission --noise --normalize_advantages --player --ppo_epochs
---recurrence --replay_capacity --reward_scale --split --step_advantage --steps --subset --tau
---token_baseline --transitions --trees --trees_model --updates --value_activation --value_bins
---value_clip --value_coefficient --value_width --warmup_iterations --weight_limit
+--recurrence --replay_capacity --reward_scale --split --step_advantage --step_return --steps
+--subset --tau --token_baseline --transitions --trees --trees_model --updates
+--value_activation --value_bins --value_clip --value_coefficient --value_width
+--warmup_iterations --weight_limit
 determines: agent_rl agent_train
 --adam_beta1 --adam_beta2 --adam_epsilon --from_scratch --initial_attention --lora_alpha
 --lora_dropout --lora_rank --lora_rslora --lora_target --lr --lr_least --lr_schedule
@@ -79,6 +83,8 @@ determines: make_demos
 --scenes --shop_goals --shop_products --slips --textcraft_books --train_slips --webshop_shops
 determines: mcts_collect
 --exploration --max_depth --n_gen --value_model
+determines: model_convert
+--type
 determines: path_collect
 --data_type --good_margin --good_slips --input_dir --judge_evidence --judge_max_new_tokens
 --judge_refusals --judge_temperature --keep_diverged --max_form_share --max_recovery
@@ -93,7 +99,7 @@ determines: self_train
 output: agent_eval
 --arm --attempts --compare --compare_json --model_type --revision_window --success
 output: agent_eval agent_report agent_rl agent_train env_check env_server lm_server make_demos
-mcts_collect path_collect self_train store_status
+mcts_collect model_convert path_collect self_train store_status
 --log_level
 output: agent_eval agent_rl agent_train make_demos mcts_collect path_collect self_train
 --output_dir
@@ -112,7 +118,9 @@ output: agent_eval mcts_collect path_collect store_status
 output: agent_report
 --rows --serve --trees
 output: agent_report env_check
---episodes --output
+--episodes
+output: agent_report env_check model_convert
+--output
 output: agent_rl
 --eval_episodes --eval_prompts --eval_split
 output: agent_rl agent_train

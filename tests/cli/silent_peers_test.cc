@@ -358,7 +358,8 @@ TEST_P(SilentPeers, ASecondSignalEndsWhoeverWaits) {
 
 // The table has every program that can wait for a peer.
 TEST(SilentPeersTable, HasEveryProgram) {
-  const std::set<std::string> without_peers = {"agent_report", "make_demos", "model_convert", "tree_show"};
+  const std::set<std::string> without_peers = {"agent_report", "make_demos", "model_convert",
+                                               "tree_show"};
   const Surroundings around;
   Waiters waiters(Silence::kNeverAnswers, around);
   std::set<std::string> there = without_peers;

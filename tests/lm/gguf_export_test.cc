@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "lm/convert_model.h"
 #include "lm/tokenizer/tokenizer.h"
 #include "lm/weights/model_config.h"
 #include "lm/weights/quantised.h"
@@ -66,6 +67,25 @@ TEST(ExportGguf, TheFileHasTheWeightsOfTheFolder) {
         }
       }
     }
+  }
+}
+
+// Rows of queries and norms come back as they were.
+TEST(ExportGguf, TheFileBecomesAFolderAgain) {
+  for (const std::string model : {"llama", "qwen3", "gemma3", "phi3", "granite", "olmo2"}) {
+    SCOPED_TRACE(model);
+    const ScratchFolder scratch;
+    const fs::path folder = WriteFolder(scratch, model, "gpt2"), file = scratch / "model.gguf";
+    ExportGguf(folder, file, WeightType::kF32);
+    ConvertModel({file, {}}, scratch / "again", WeightType::kF32);
+    const auto again = OpenWeights(scratch / "again"), first = OpenWeights(folder);
+    ASSERT_EQ(again->weights().size(), first->weights().size());
+    for (const auto& [name, weight] : first->weights()) {
+      const std::vector<float> expected = ReadWeight(weight),
+                               got = ReadWeight(again->weights().at(name));
+      for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], expected[i], 1e-6) << name;
+    }
+    EXPECT_EQ(ReadModelConfig(scratch / "again").family, ReadModelConfig(folder).family);
   }
 }
 

@@ -199,9 +199,8 @@ TEST_F(BrowserTest, NextIsTheNextOfTheListAsItIsShown) {
         document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'n', bubbles: true}));
         setTimeout(() => document.body.append('walked ' + (location.hash === links[1]) + ' of ' + links.length), 500);
       }, 500);)");
-  EXPECT_THAT(walked,
-              AllOf(HasSubstr("walked true of 4"), HasSubstr("2 of 4, filtered of 5"),
-                    HasSubstr("facet=result%3Afailure&amp;sort=-task")));
+  EXPECT_THAT(walked, AllOf(HasSubstr("walked true of 4"), HasSubstr("2 of 4, filtered of 5"),
+                            HasSubstr("facet=result%3Afailure&amp;sort=-task")));
   EXPECT_EQ(console_, "");
 }
 

@@ -121,8 +121,8 @@ TEST(TreeStepAdvantages, AreThoseOfEveryStepAmongThoseInItsState) {
 // GiGPO's own code divides by the deviation of a sample, n - 1 for n, and we by that of the population; a node
 // has the mean of the steps that it has become.
 TEST(TreeStepAdvantages, AreThoseOfTheAuthorsCode) {
-  const auto golden = nlohmann::json::parse(
-      ReadFile(AGENTR_SOURCE_DIR "/tests/golden/rl/gigpo_advantages.json"));
+  const auto golden =
+      nlohmann::json::parse(ReadFile(AGENTR_SOURCE_DIR "/tests/golden/rl/gigpo_advantages.json"));
   std::vector<HandEpisode> group;
   std::map<std::string, double> steps_of_state;
   for (const auto& episode : golden["episodes"]) {
@@ -138,8 +138,8 @@ TEST(TreeStepAdvantages, AreThoseOfTheAuthorsCode) {
   for (const auto& [mode, by_std] : {std::pair("mean_norm", false), {"mean_std_norm", true}}) {
     const auto found = TreeStepAdvantages({&tree}, keys, golden["gamma"], by_std)[0];
     const auto of_episodes = TreeGroupAdvantages({&tree}, by_std)[0];
-    const double population = std::sqrt(static_cast<double>(group.size()) /
-                                        static_cast<double>(group.size() - 1));
+    const double population =
+        std::sqrt(static_cast<double>(group.size()) / static_cast<double>(group.size() - 1));
     for (int node = 1; node < tree.size(); ++node) {
       const std::string actions = ActionsTo(tree, node);
       const size_t t = actions.size() - 1;
@@ -185,8 +185,8 @@ TEST(TreeStepAdvantages, ComparesDiscountedReturnsOfOneState) {
 // with a success, "y" with a failure; without both the episode was cut off.
 TEST(TreeStepAdvantages, OfAGraphAreThoseOfShortestWays) {
   constexpr double kOmega = 0.1, kFar = 1000;
-  const std::vector<HandEpisode> group = {
-      {"abx", 1}, {"bay", 0}, {"cab", 0}, {"-a-b", 0}, {"ccx", 1}, {"ac-y", 0}, {"cbbc", 0}};
+  const std::vector<HandEpisode> group = {{"abx", 1}, {"bay", 0},  {"cab", 0}, {"-a-b", 0},
+                                          {"ccx", 1}, {"ac-y", 0}, {"cbbc", 0}};
   const Tree tree = TreeOf(group);
   std::vector<std::vector<std::string>> keys(1);
   for (int node = 0; node < tree.size(); ++node) {
@@ -210,7 +210,8 @@ TEST(TreeStepAdvantages, OfAGraphAreThoseOfShortestWays) {
     }
   }
   for (size_t round = 0; round < distance.size(); ++round) {
-    for (const auto& [from, to] : edges) distance[from] = std::min(distance[from], distance[to] + 1);
+    for (const auto& [from, to] : edges)
+      distance[from] = std::min(distance[from], distance[to] + 1);
   }
   double farthest = 0;
   for (const auto& [state, steps] : distance) {

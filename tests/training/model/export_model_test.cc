@@ -34,7 +34,9 @@ TEST(ExportModel, IsTheModelWithAllItsFiles) {
   const Network network = load(from);
   for (const Parameter& p : network.weights()) p.value.mul_(1.01);
   ExportModel(to, from, WeightSnapshot("", network.weights(), WeightType::kF32));
-  ExportModel(to, from, WeightSnapshot("", network.weights(), WeightType::kF32));  // in place of the older one
+  ExportModel(
+      to, from,
+      WeightSnapshot("", network.weights(), WeightType::kF32));  // in place of the older one
   const Network same = load(to);
   const auto expected = network.weights(), got = same.weights();
   ASSERT_EQ(got.size(), expected.size());
