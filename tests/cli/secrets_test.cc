@@ -311,6 +311,8 @@ TEST_F(Secrets, AreNotInComplaints) {
   MustRun("agentr", {"--store=" + bad}, 2);
   MustRun("agent_report", {refused}, 3);
   MustRun("make_demos", {refused}, 2);
+  MustRun("model_convert", {refused}, 2);
+  MustRun("model_convert", {"--model_dir", refused, "--output", "x"}, 3);
   MustRun("tree_show", {refused}, 3);
   std::istringstream help(RunProgram("agentr", {"--help"}, folder_.path()).out);
   for (std::string line; std::getline(help, line);) {
