@@ -2,12 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <map>
 
 #include "common/error.h"
@@ -74,23 +74,22 @@ void Write(const fs::path& file, const Named& named) {
 constexpr std::string_view kCure =
     "Cure: remove the checkpoint's folder; the same command then continues from the one before it";
 
-// Size and SHA-256 of a file, without loading it completely.
+// Size and SHA-256 of a file, of which one block at a time is in memory.
 nlohmann::ordered_json Stamp(const fs::path& file) {
-  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
+  std::ifstream in(file, std::ios::binary);
+  Sha256Stream hash;
+  size_t size = 0;
+  std::string block(size_t{1} << 20, '\0');
+  while (in.read(block.data(), std::ssize(block)) || in.gcount() > 0) {
+    const auto read = static_cast<size_t>(in.gcount());
+    hash.Add(std::string_view(block).substr(0, read));
+    size += read;
+  }
+  if (!in.eof()) {
     throw FatalError(ExitCode::kFile,
                      fmt::format("{}: {}. {}", file.string(), std::strerror(errno), kCure));
   }
-  const auto size = static_cast<size_t>(::lseek(fd, 0, SEEK_END));
-  void* bytes = size > 0 ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : nullptr;
-  ::close(fd);
-  if (bytes == MAP_FAILED) {
-    throw FatalError(ExitCode::kFile, fmt::format("{}: cannot be mapped into memory: {}. {}",
-                                                  file.string(), std::strerror(errno), kCure));
-  }
-  const std::string hash = Sha256({static_cast<const char*>(bytes), size});
-  if (size > 0) ::munmap(bytes, size);
-  return {{"bytes", size}, {"sha256", hash}};
+  return {{"bytes", size}, {"sha256", hash.Digest()}};
 }
 
 void Check(const fs::path& file, const nlohmann::json& state) {
