@@ -6,7 +6,6 @@
 #include <chrono>
 #include <thread>
 
-#include "common/hash.h"
 
 namespace agentr {
 namespace {
@@ -89,16 +88,6 @@ TEST(Progress, DrawsNothingForNothing) {
   testing::internal::CaptureStderr();
   { const Progress progress("trees", "nodes", 0); }
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
-}
-
-// FIPS 180-4 examples.
-TEST(Sha256, KnownAnswers) {
-  EXPECT_EQ(Sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  EXPECT_EQ(Sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(Sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
-            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  EXPECT_EQ(Sha256(std::string(1000000, 'a')),
-            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 }  // namespace
