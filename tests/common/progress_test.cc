@@ -6,7 +6,6 @@
 #include <chrono>
 #include <thread>
 
-
 namespace agentr {
 namespace {
 

@@ -48,13 +48,13 @@ ExitCode RunAsRank(const Place& place, const DistributedOptions& options,
     group->Leave();
     return code;
   } catch (const std::exception& error) {
+    const auto* fatal = dynamic_cast<const FatalError*>(&error);
     if (place.watched) {
       // The launcher ends the other processes. They must not see the store disappear before that.
       [[maybe_unused]] const auto* kept = group.release();
     } else {
-      group->Fail(error.what());
+      group->Fail(error.what(), fatal == nullptr ? ExitCode::kInternal : fatal->code());
     }
-    const auto* fatal = dynamic_cast<const FatalError*>(&error);
     if (fatal == nullptr) throw;
     throw FatalError(fatal->code(), fmt::format("rank {}: {}", place.rank, error.what()));
   }

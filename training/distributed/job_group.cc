@@ -51,11 +51,11 @@ class JobGroup : public ProcessGroup {
         timeout_s_(options.timeout_s),
         patience_(PatienceForFirst(place, options)),
         store_(ConnectStore(place, place.rank == 0, options.meet_s)),
-        liveness_(std::make_unique<Liveness>(ConnectStore(place, false, options.meet_s), place.rank,
-                                             place.size, LivenessOptions(),
-                                             [rank = place.rank](const std::string& message) {
-                                               EndProcess(rank, message, ExitCode::kIncomplete);
-                                             })) {
+        liveness_(std::make_unique<Liveness>(
+            ConnectStore(place, false, options.meet_s), place.rank, place.size, LivenessOptions(),
+            [rank = place.rank](const std::string& message, ExitCode code) {
+              EndProcess(rank, message, code);
+            })) {
     Checked([&] { Meet(*store_, place, fingerprint, TimesOf(options), *patience_); });
     patience_.reset();
     Checked([&] { collectives_ = MakeTcpCollectives(place, *store_, timeout_s_); });
@@ -81,8 +81,8 @@ class JobGroup : public ProcessGroup {
     liveness_.reset();
     Barrier();  // rank 0 keeps the store until no rank needs it
   }
-  void Fail(const std::string& why) override {
-    if (liveness_) liveness_->Fail(why);
+  void Fail(const std::string& why, ExitCode code) override {
+    if (liveness_) liveness_->Fail(why, code);
   }
 
  private:

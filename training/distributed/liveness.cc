@@ -24,10 +24,16 @@ std::string RankZeroIsGone(const std::string& what) {
       what, kGoOn);
 }
 
+// What stands in the store: the exit code and the message of those that read it.
+std::string Verdict(ExitCode code, const std::string& message) {
+  return fmt::format("{} {}", static_cast<int>(code), message);
+}
+
 }  // namespace
 
 Liveness::Liveness(std::unique_ptr<KeyValueStore> store, int rank, int size,
-                   const LivenessOptions& options, std::function<void(const std::string&)> end)
+                   const LivenessOptions& options,
+                   std::function<void(const std::string&, ExitCode)> end)
     : store_(std::move(store)),
       rank_(rank),
       options_(options),
@@ -55,9 +61,9 @@ void Liveness::Suspect() {
   changed_.wait_for(lock, enough, [this] { return ended_.load(); });
 }
 
-void Liveness::Fail(const std::string& why) {
+void Liveness::Fail(const std::string& why, ExitCode code) {
   std::unique_lock lock(mutex_);
-  failure_ = why;
+  failure_ = Verdict(code, fmt::format("rank {} has ended: {}", rank_, why));
   changed_.notify_all();
   changed_.wait_for(lock, 4 * options_.period, [this] { return told_ || ended_; });
   // The store ends with rank 0, so the others must read its verdict before.
@@ -70,11 +76,11 @@ bool Liveness::Sleep(std::chrono::milliseconds time) {
   return !stop_;
 }
 
-void Liveness::End(const std::string& message) {
+void Liveness::End(const std::string& message, ExitCode code) {
   // Both threads may find a fault at the same time; only the first one reports it.
   if (ended_.exchange(true)) return;
   changed_.notify_all();
-  end_(message);
+  end_(message, code);
 }
 
 void Liveness::Run() {
@@ -83,7 +89,7 @@ void Liveness::Run() {
       Round();
     } catch (const std::exception& error) {
       const std::lock_guard lock(mutex_);
-      if (!stop_ && !told_) End(RankZeroIsGone(error.what()));
+      if (!stop_ && !told_) End(RankZeroIsGone(error.what()), ExitCode::kIncomplete);
       return;
     }
   } while (!ended_ && Sleep(options_.period));
@@ -94,7 +100,8 @@ void Liveness::Watch() {
   while (!ended_ && Sleep(options_.period)) {
     const std::lock_guard lock(mutex_);
     if (stop_ || told_ || Clock::now() - last_round_ < options_.silence) continue;
-    End(RankZeroIsGone(fmt::format("for {:.0f} s", Seconds(options_.silence))));
+    End(RankZeroIsGone(fmt::format("for {:.0f} s", Seconds(options_.silence))),
+        ExitCode::kIncomplete);
   }
 }
 
@@ -107,7 +114,7 @@ void Liveness::Round() {
     failure = told_ ? "" : failure_;
   }
   if (!failure.empty()) {
-    store_->Set(kVerdict, fmt::format("rank {} has ended: {}", rank_, failure));
+    store_->Set(kVerdict, failure);
     const std::lock_guard lock(mutex_);
     told_ = true;
     changed_.notify_all();
@@ -122,7 +129,8 @@ void Liveness::Round() {
   if (!verdict || told_) return;
   // The store ends with rank 0, so the others must read the verdict before.
   if (rank_ == 0) changed_.wait_for(lock, 3 * options_.period, [] { return false; });
-  End(*verdict);
+  const size_t space = verdict->find(' ');
+  End(verdict->substr(space + 1), static_cast<ExitCode>(std::stoi(verdict->substr(0, space))));
 }
 
 void Liveness::Judge() {
@@ -138,11 +146,13 @@ void Liveness::Judge() {
     const auto silent = now - sign.changed;
     if (silent < (suspected ? options_.suspected : options_.silence)) continue;
     const size_t name = value.find(' ');
-    store_->Set(kVerdict,
+    store_->Set(
+        kVerdict,
+        Verdict(ExitCode::kIncomplete,
                 fmt::format("rank {} ({}) has given no sign of life for {:.0f} s: it was killed, "
                             "crashed, froze, or lost its network. The job ends. {}",
                             rank, name == std::string::npos ? "" : value.substr(name + 1),
-                            Seconds(silent), kGoOn));
+                            Seconds(silent), kGoOn)));
     return;
   }
 }

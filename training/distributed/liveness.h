@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/error.h"
 #include "training/distributed/key_value_store.h"
 
 namespace agentr {
@@ -29,10 +30,10 @@ struct LivenessOptions {
 
 class Liveness {
  public:
-  // `end` is called once with a message, from a thread of this object. In a program it does not
-  // return but ends the process, whose main thread may be stuck.
+  // `end` is called once with a message and an exit code, from a thread of this object. In a program it
+  // does not return but ends the process, whose main thread may be stuck.
   Liveness(std::unique_ptr<KeyValueStore> store, int rank, int size, const LivenessOptions& options,
-           std::function<void(const std::string&)> end);
+           std::function<void(const std::string&, ExitCode)> end);
   ~Liveness();  // stops the signs of life
   Liveness(const Liveness&) = delete;
   Liveness& operator=(const Liveness&) = delete;
@@ -40,8 +41,8 @@ class Liveness {
   // Called after a collective has failed: waits until the lost rank is known and this process ends,
   // or returns if all ranks have shown that they are alive.
   void Suspect();
-  // Announces that this rank ends because of `why`; returns when the others can know it.
-  void Fail(const std::string& why);
+  // Announces that this rank ends because of `why`, with `code`; returns when the others can know it.
+  void Fail(const std::string& why, ExitCode code);
 
  private:
   struct Sign {
@@ -52,13 +53,13 @@ class Liveness {
   void Watch();
   void Round();
   void Judge();
-  void End(const std::string& message);
+  void End(const std::string& message, ExitCode code);
   bool Sleep(std::chrono::milliseconds time);  // false if it must stop
 
   const std::unique_ptr<KeyValueStore> store_;
   const int rank_;
   const LivenessOptions options_;
-  const std::function<void(const std::string&)> end_;
+  const std::function<void(const std::string&, ExitCode)> end_;
   std::vector<Sign> signs_;  // the signs of all ranks, seen by rank 0
   int64_t rounds_ = 0;
 
@@ -66,7 +67,7 @@ class Liveness {
   std::condition_variable changed_;
   bool stop_ = false;
   bool suspects_ = false;
-  std::string failure_;  // failure of this rank, to be announced
+  std::string failure_;  // verdict on this rank by itself, to be announced
   bool told_ = false;
   std::chrono::steady_clock::time_point last_round_ = std::chrono::steady_clock::now();
   std::atomic<bool> ended_ = false;

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "common/error.h"
+
 namespace agentr {
 
 class ProcessGroup {
@@ -42,9 +44,9 @@ class ProcessGroup {
 
   // The last call of a rank that has finished its work; waits for the others.
   virtual void Leave() = 0;
-  // The last call of a rank that cannot continue: the others also end, with a message that names
-  // this one.
-  virtual void Fail(const std::string& why) = 0;
+  // The last call of a rank that cannot continue: the others also end, with the same exit code and a
+  // message that names this one.
+  virtual void Fail(const std::string& why, ExitCode code) = 0;
 };
 
 // The sum of each value over all ranks.

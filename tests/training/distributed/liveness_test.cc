@@ -20,11 +20,13 @@ class LivenessTest : public ::testing::Test {
     options_.silence = milliseconds(2000);
     options_.suspected = milliseconds(300);
     for (int rank = 0; rank < 3; ++rank) {
-      ranks_.push_back(std::make_unique<Liveness>(std::make_unique<SharedKeys>(shared_), rank, 3,
-                                                  options_, [this, rank](const std::string& m) {
-                                                    const std::lock_guard lock(mutex_);
-                                                    messages_[rank] = m;
-                                                  }));
+      ranks_.push_back(
+          std::make_unique<Liveness>(std::make_unique<SharedKeys>(shared_), rank, 3, options_,
+                                     [this, rank](const std::string& m, ExitCode code) {
+                                       const std::lock_guard lock(mutex_);
+                                       messages_[rank] = m;
+                                       codes_[rank] = code;
+                                     }));
     }
   }
   ~LivenessTest() override { shared_->stuck = false; }
@@ -46,6 +48,7 @@ class LivenessTest : public ::testing::Test {
   LivenessOptions options_;
   std::mutex mutex_;
   std::map<int, std::string> messages_;
+  std::map<int, ExitCode> codes_;
   std::vector<std::unique_ptr<Liveness>> ranks_;
 };
 
@@ -72,12 +75,13 @@ TEST_F(LivenessTest, SoonerWhenACollectiveHasFailed) {
 }
 
 TEST_F(LivenessTest, WhoFailsTellsTheOthers) {
-  ranks_[1]->Fail("no space left");
+  ranks_[1]->Fail("no space left", ExitCode::kFile);
   ranks_[1].reset();
   const auto messages = Messages(2);
   ASSERT_EQ(messages.size(), 2u);
   for (const int rank : {0, 2}) {
     EXPECT_EQ(messages.at(rank), "rank 1 has ended: no space left");
+    EXPECT_EQ(codes_.at(rank), ExitCode::kFile);
   }
 }
 

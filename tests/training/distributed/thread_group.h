@@ -57,7 +57,7 @@ class ThreadGroups {
     }
     void Barrier() override { all_.meet_.arrive_and_wait(); }
     void Leave() override { Barrier(); }
-    void Fail(const std::string& /*why*/) override {}
+    void Fail(const std::string& /*why*/, ExitCode /*code*/) override {}
 
    private:
     using Apply = std::function<void(const std::vector<at::Tensor>&)>;
