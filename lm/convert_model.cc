@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,7 +24,7 @@ namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-// --type and the type.
+// --type and the type; besides, auto.
 constexpr std::array<NamedValue<WeightType>, 5> kTypes = {{{"f32", WeightType::kF32},
                                                            {"f16", WeightType::kF16},
                                                            {"bf16", WeightType::kBF16},
@@ -53,8 +54,8 @@ class RetypedWeights : public WeightSource {
   std::vector<std::vector<std::byte>> copies_;  // their bytes stay where they are
 };
 
-// What ExportGguf reads of a folder beside the weights: the texts of a GGUF file, in a folder beside the
-// file that is to be.
+// What ExportGguf reads of a folder beside the weights: the texts of a GGUF file, in a folder
+// beside the file that is to be.
 class TextFolder {
  public:
   TextFolder(const fs::path& gguf, const fs::path& file) : path_(TemporaryPath(file) += ".d") {
@@ -92,10 +93,12 @@ void Declare(OptionSet& set, ConvertModelOptions& o) {
           "What to write, which must not be there yet: FILE.gguf for llama.cpp, else a Hugging "
           "Face folder")
       .OnlyOutput();
+  std::vector<std::string> types = {"auto"};
+  for (const auto& [name, type] : kTypes) types.emplace_back(name);
   set.Add("--type", o.type,
-          "Type of the matrices: f32, f16, bf16, q8_0 or q4_0; auto: the model's own, or bf16 if "
-          "that is quantised. Folders have f32, f16 or bf16")
-      .OneOf({"auto", "f32", "f16", "bf16", "q8_0", "q4_0"});
+          "Type of the matrices; auto: the model's own, or bf16 if that is quantised. Folders have "
+          "f32, f16 or bf16")
+      .OneOf(types);
 }
 
 void ConvertModel(const FoundModel& model, const fs::path& output, WeightType type) {
@@ -132,12 +135,14 @@ ExitCode ConvertModel(const ConvertModelOptions& o) {
       FindModel(named ? NamedModel(o.model_dir) : fs::path(o.model_dir), o.base_model);
   const WeightType type =
       o.type == "auto" ? ReadModelConfig(model.base).weight_type : *ValueOf(kTypes, o.type);
-  ConvertModel(model, o.output, type);
+  fs::path output = o.output;
+  if (!output.has_filename()) output = output.parent_path();  // "folder/"
+  ConvertModel(model, output, type);
   uintmax_t bytes = 0;
-  if (IsFile(o.output)) {
-    bytes = fs::file_size(o.output);
+  if (IsFile(output)) {
+    bytes = fs::file_size(output);
   } else {
-    for (const auto& entry : fs::directory_iterator(o.output)) bytes += entry.file_size();
+    for (const auto& entry : fs::directory_iterator(output)) bytes += entry.file_size();
   }
   fmt::print("{}: {:.1f} MB, matrices in {}\n", o.output, static_cast<double>(bytes) / 1e6,
              NameOf(kTypes, type));

@@ -1,5 +1,5 @@
-// A model in another form: a Hugging Face folder, a GGUF file, or either with an adapter merged, as a GGUF
-// file or a folder.
+// A model in another form: a Hugging Face folder, a GGUF file, or either with an adapter merged, as
+// a GGUF file or a folder.
 #pragma once
 
 #include <filesystem>
@@ -23,14 +23,15 @@ struct ConvertModelOptions {
 // Declares --model_dir, --base_model, --output, --type.
 void Declare(OptionSet& set, ConvertModelOptions& options);
 
-// Writes `model` to `output`, which appears completely: with the ending .gguf as a GGUF file (ExportGguf),
-// else as a folder (ExportModel), whose weights are in memory meanwhile if their type changes. Matrices
-// get `type`; in a folder, norms and biases too. Throws FatalError: kUsage if `output` is there already or
-// a folder is to have a quantised type; kFile for what cannot be read or written.
+// Writes `model` to `output`, which appears completely: with the ending .gguf as a GGUF file
+// (ExportGguf), else as a folder (ExportModel), whose weights are in memory meanwhile if their type
+// changes. Matrices get `type`; in a folder, norms and biases too. Throws FatalError: kUsage if
+// `output` is there already or a folder is to have a quantised type; kFile for what cannot be read
+// or written.
 void ConvertModel(const FoundModel& model, const std::filesystem::path& output, WeightType type);
 
-// Does what the options say and prints what it wrote. `auto` is the model's own type, or BF16 if that is
-// quantised. Throws like ConvertModel and FindModel.
+// Does what the options say and prints what it wrote. `auto` is the model's own type, or BF16 if
+// that is quantised. Throws like ConvertModel and FindModel.
 ExitCode ConvertModel(const ConvertModelOptions& options);
 
 }  // namespace agentr

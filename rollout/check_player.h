@@ -53,31 +53,32 @@ class CheckPlayer {
   CheckPlayer(const EnvCheckOptions& options, const TaskKind& kind, const TaskFamily& family,
               Environment& environment);
 
-  // Opens two sessions. A server that makes one environment at once has one session for both parts: the
-  // result says so.
+  // Opens two sessions. A server that makes one environment at once has one session for both parts:
+  // the result says so.
   Result<bool> Open();
 
   // The first observation of a task in session 0, which plays, or 1, which plays again.
   Result<std::string> Begin(size_t session, int task);
 
-  // Plays random actions: of the kind's policy, of --action and, where the file says what an observation
-  // offers, those that were taken least often where the same was shown. A fault is said in words.
+  // Plays random actions: of the kind's policy, of --action and, where the file says what an
+  // observation offers, those that were taken least often where the same was shown. A fault is said
+  // in words.
   Result<PlayedEpisode> Play(int task);
 
   // The most steps of an episode; more where offers are explored.
   int MostSteps() const;
 
-  // Takes the actions of an episode again, without those of `left_out`; nullopt if all have the same
-  // answers.
+  // Takes the actions of an episode again, without those of `left_out`; nullopt if all have the
+  // same answers.
   std::optional<Parting> PartingOf(const PlayedEpisode& played,
                                    const std::set<size_t>& left_out = {});
 
-  // True if `action`, taken behind the first step of an episode, makes its later steps come otherwise;
-  // `answer` is what the environment replied to it.
+  // True if `action`, taken behind the first step of an episode, makes its later steps come
+  // otherwise; `answer` is what the environment replied to it.
   Result<bool> MovesBy(const PlayedEpisode& played, const std::string& action, std::string& answer);
 
-  // Whether two forks by the action at `at` answer as the episode did, go on as it did, and leave the
-  // session there, which then goes the same way itself.
+  // Whether two forks by the action at `at` answer as the episode did, go on as it did, and leave
+  // the session there, which then goes the same way itself.
   Result<bool> ForksAreCopies(const PlayedEpisode& played, size_t at);
 
   // An observation without the values of instruments.

@@ -45,8 +45,8 @@ std::vector<Step> StepsOf(const std::vector<const Tree*>& trees,
   return steps;
 }
 
-// GraphGPO's return of each step. The value of a state is gamma times the best return of its steps, so that
-// values come from the ends backwards, one step in each round.
+// GraphGPO's return of each step. The value of a state is gamma times the best return of its steps,
+// so that values come from the ends backwards, one step in each round.
 std::vector<double> GraphReturns(const std::vector<Step>& steps, double gamma) {
   std::map<std::string, double> values;
   const auto return_of = [&](const Step& step) {

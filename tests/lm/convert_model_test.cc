@@ -96,7 +96,7 @@ TEST(ConvertModel, AnAdapterIsMerged) {
   WriteTinyModel(scratch / "base");
   WriteTinyAdapter(scratch / "adapter", "../base");
   const FoundModel model = FindModel(scratch / "adapter");
-  ConvertModel({.model_dir = scratch / "adapter", .output = scratch / "merged"});
+  ConvertModel({.model_dir = scratch / "adapter", .output = scratch / "merged/"});
   ExpectWeights(scratch / "merged", *OpenWeights(model), 0);
   const auto files = ModelFiles(scratch / "base");
   EXPECT_EQ(ModelFiles(scratch / "merged").at("tokenizer.json"), files.at("tokenizer.json"));

@@ -30,8 +30,8 @@ struct LivenessOptions {
 
 class Liveness {
  public:
-  // `end` is called once with a message and an exit code, from a thread of this object. In a program it
-  // does not return but ends the process, whose main thread may be stuck.
+  // `end` is called once with a message and an exit code, from a thread of this object. In a
+  // program it does not return but ends the process, whose main thread may be stuck.
   Liveness(std::unique_ptr<KeyValueStore> store, int rank, int size, const LivenessOptions& options,
            std::function<void(const std::string&, ExitCode)> end);
   ~Liveness();  // stops the signs of life
@@ -41,7 +41,8 @@ class Liveness {
   // Called after a collective has failed: waits until the lost rank is known and this process ends,
   // or returns if all ranks have shown that they are alive.
   void Suspect();
-  // Announces that this rank ends because of `why`, with `code`; returns when the others can know it.
+  // Announces that this rank ends because of `why`, with `code`; returns when the others can know
+  // it.
   void Fail(const std::string& why, ExitCode code);
 
  private:

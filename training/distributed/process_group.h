@@ -44,8 +44,8 @@ class ProcessGroup {
 
   // The last call of a rank that has finished its work; waits for the others.
   virtual void Leave() = 0;
-  // The last call of a rank that cannot continue: the others also end, with the same exit code and a
-  // message that names this one.
+  // The last call of a rank that cannot continue: the others also end, with the same exit code and
+  // a message that names this one.
   virtual void Fail(const std::string& why, ExitCode code) = 0;
 };
 
