@@ -11,6 +11,7 @@
 #include "clients/message_json.h"
 #include "common/error.h"
 #include "common/json_depth.h"
+#include "rollout/slip_json.h"
 
 namespace agentr {
 namespace {
@@ -30,15 +31,6 @@ Json StateOf(const Episode& episode) {
   return MessagesToJson(messages);
 }
 
-Json SlipToJson(const Slip& slip) {
-  Json json = {{"said", slip.said}};
-  if (!slip.response.empty()) json["response"] = slip.response;
-  if (slip.lost) json["lost"] = true;
-  if (slip.changed_state) json["changed_state"] = true;
-  if (slip.undone_after > 0) json["undone_after"] = slip.undone_after;
-  return json;
-}
-
 Json TurnsOf(const Episode& episode) {
   Json turns = Json::array();
   for (const EpisodeTurn& turn : episode.turns) {
@@ -51,18 +43,6 @@ Json TurnsOf(const Episode& episode) {
     if (turn.missed_slip) json["missed_slip"] = true;
   }
   return turns;
-}
-
-std::optional<Slip> ReadSlip(const Json& turn) {
-  const auto found = turn.find("slip");
-  if (found == turn.end()) return std::nullopt;
-  Slip slip;
-  slip.said = JsonField<std::string>(*found, "said");
-  slip.response = JsonFieldOr<std::string>(*found, "response", "");
-  slip.lost = JsonFieldOr<bool>(*found, "lost", false);
-  slip.changed_state = JsonFieldOr<bool>(*found, "changed_state", false);
-  slip.undone_after = JsonFieldOr<int>(*found, "undone_after", 0);
-  return slip;
 }
 
 // Reads instruction, first observation and turns.

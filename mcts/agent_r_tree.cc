@@ -11,6 +11,7 @@
 #include "common/json_depth.h"
 #include "common/json_lenient.h"
 #include "mcts/selection.h"
+#include "rollout/slip_json.h"
 #include "tasks/task_kinds.h"
 
 namespace agentr {
@@ -68,6 +69,8 @@ Json NodeToJson(const Tree& tree, int index, double c) {
   // from the depth limit.
   if (node.end == End::kDepth) json["end"] = kDepthEnd;
   if (node.end == End::kCut) json["end"] = kCutEnd;
+  // Another one: a trainer must not learn what the model did not say.
+  if (node.slip) json["slip"] = SlipToJson(*node.slip);
   json["children"] = std::move(children);
   return json;
 }
@@ -96,6 +99,7 @@ void AddChildren(const Json& parent, int parent_index, Tree& tree) {
     node.dropped_turns = DroppedTurns(json, tree.instruction().size(), depth);
     const bool ended = JsonField<bool>(json, "is_terminal") && json.at("children").empty();
     if (ended) node.end = EndOfLeaf(json);
+    node.slip = ReadSlip(json);
     const int index = tree.Add(parent_index, std::move(node));
     tree.Restore(index, JsonField<int>(json, "visits"), JsonField<double>(json, "value"));
     AddChildren(json, index, tree);

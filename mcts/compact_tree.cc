@@ -9,6 +9,7 @@
 
 #include "clients/message_json.h"
 #include "common/json_depth.h"
+#include "rollout/slip_json.h"
 
 namespace agentr {
 namespace {
@@ -40,6 +41,7 @@ nlohmann::ordered_json NodeToJson(const Node& node) {
   if (!node.logprobs.empty()) json["logprobs"] = node.logprobs;
   if (!node.reasoning.empty()) json["reasoning_content"] = node.reasoning;
   if (node.cut_turns != 0) json["cut_turns"] = node.cut_turns;
+  if (node.slip) json["slip"] = SlipToJson(*node.slip);
   return json;
 }
 
@@ -56,6 +58,7 @@ Node NodeFromJson(const nlohmann::ordered_json& json) {
   node.logprobs = JsonFieldOr(json, "logprobs", std::vector<float>());
   node.reasoning = JsonFieldOr(json, "reasoning_content", std::string());
   node.cut_turns = JsonFieldOr(json, "cut_turns", 0);
+  node.slip = ReadSlip(json);
   return node;
 }
 

@@ -161,6 +161,7 @@ ExitCode MctsCollect(const MctsCollectOptions& given, const OptionSet& resolved,
   const std::string& value_dir = options.search.value_model;
   const auto values = value_dir.empty() ? nullptr : workbench.OpenValueModel(value_dir);
   if (values) options.search.value_model_identity = values->identity();
+  CheckSlips(options.search.slips, options.environment.task);
   const std::vector<int> ids = TaskIds(options, server.tasks);
   if (ids.empty()) throw FatalError(ExitCode::kUsage, WhyNoIds(options, server.tasks));
   const std::string& task = options.environment.task;

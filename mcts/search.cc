@@ -1,6 +1,7 @@
 #include "mcts/search.h"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -10,6 +11,14 @@
 #include "rollout/snapping.h"
 
 namespace agentr {
+namespace {
+
+// Further samples are children anyway, and what is lost leaves nothing to search.
+constexpr std::array<NamedValue<SlipKind>, 2> kSearchedSlips = {
+    {{"random", SlipKind::kRandom}, {"refused", SlipKind::kRefused}}};
+
+}  // namespace
+
 void Declare(OptionSet& set, SearchOptions& o) {
   set.Group("Search");
   set.Add("--iterations", o.iterations, "Iterations per tree", "ITERA").Min(1);
@@ -29,6 +38,13 @@ void Declare(OptionSet& set, SearchOptions& o) {
           "node is continued first");
   set.AddSwitch("--snap_actions", o.snap_actions,
                 "SciWorld: replace each action by the most similar valid one, as Agent-R does");
+  set.Add("--slip", o.slips.probability,
+          "Probability that a response is changed to do something else: a mistake to revise that "
+          "the model would not make. path_collect never trains it")
+      .Range(0, 1);
+  set.AddNamed("--slip_kind", o.slips.kind, kSearchedSlips,
+               "What it does instead: random (any action that the environment takes there) or "
+               "refused (one that it refuses)");
 }
 
 std::string ToJson(const SearchOptions& o) {
@@ -95,6 +111,7 @@ Result<void> Search::Expand(int node) {
   if (options_.snap_actions) {
     AGENTR_RETURN_IF_ERROR(Snap(node, children));
   }
+  AGENTR_RETURN_IF_ERROR(LetSlip(node, children));
   AGENTR_RETURN_IF_ERROR(Execute(node, children));
   Record(node, std::move(children));
   return Estimate(node);
@@ -169,11 +186,46 @@ std::vector<std::span<const int32_t>> Search::SampledIds(int node, int dropped_t
   return ShownIds(tree_.Conversation(node, dropped_turns), std::move(ids));
 }
 
-Result<void> Search::Snap(int node, std::vector<Node>& children) {
+std::vector<std::string> Search::Taken(int node) const {
   std::vector<std::string> taken;
   for (const int step : tree_.Path(node)) {
     if (step != 0) taken.push_back(tree_.node(step).action);
   }
+  return taken;
+}
+
+Result<void> Search::LetSlip(int node, std::vector<Node>& children) {
+  const bool last_turn = tree_.node(node).depth >= max_depth_;
+  if (options_.slips.probability == 0 || last_turn) return {};
+  const std::vector<std::string> taken = Taken(node);
+  const SlipPlace place{context_.family,
+                        context_.executor,
+                        state_of_[static_cast<size_t>(node)],
+                        tree_.node(node).observation,
+                        origin_.task_id,
+                        context_.family.RevisionAction()};
+  for (size_t i = 0; i < children.size(); ++i) {
+    Node& child = children[i];
+    RandomStream random = random_.Split("slip").Split(static_cast<uint64_t>(node)).Split(i);
+    if (child.action == place.revision_action || !random.Chance(options_.slips.probability)) {
+      continue;
+    }
+    AGENTR_ASSIGN_OR_RETURN(
+        std::optional<Substitute> other,
+        FindSubstitute(options_.slips.kind, place, child.response, child.action, taken, random));
+    if (!other || std::ranges::find(children, other->response, &Node::response) != children.end()) {
+      continue;
+    }
+    child.slip = Slip{.said = std::exchange(child.action, std::move(other->action)),
+                      .response = std::exchange(child.response, std::move(other->response))};
+    child.token_ids.clear();
+    child.logprobs.clear();
+  }
+  return {};
+}
+
+Result<void> Search::Snap(int node, std::vector<Node>& children) {
+  const std::vector<std::string> taken = Taken(node);
   std::vector<std::string> said;
   for (Node& child : children) said.push_back(std::move(child.action));
   AGENTR_ASSIGN_OR_RETURN(
@@ -204,7 +256,7 @@ void Search::Record(int node, std::vector<Node> children) {
     child.observation =
         revision ? std::string(TaskFamily::kRevisionReply) : OneLine(outcome.result.observation);
     child.reward = std::max(outcome.result.reward, 0.0);
-    if (context_.first_responses != nullptr) {
+    if (context_.first_responses != nullptr && !child.slip) {
       context_.first_responses->Add(
           child.response, child.action,
           context_.family.IsRefusal(tree_.node(node).observation, child.action, child.observation));

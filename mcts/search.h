@@ -21,6 +21,7 @@
 #include "rollout/first_responses.h"
 #include "rollout/prompt_truncation.h"
 #include "rollout/run_options.h"
+#include "rollout/slips.h"
 #include "tasks/task_family.h"
 
 namespace agentr {
@@ -36,6 +37,7 @@ struct SearchOptions : SamplingOptions {
   std::string value_model = "";           // folder of a value model that orders the expansions
   std::string value_model_identity = "";  // ValueModel::identity(); not an option
   bool snap_actions = false;  // SciWorld: take the nearest valid action instead (sciworld_snap.h)
+  SlipOptions slips = {};     // random or refused, shown as done
 };
 
 void Declare(OptionSet& set, SearchOptions& options);
@@ -79,7 +81,11 @@ class Search {
   // What the model is shown at `node`, and the ids that it sampled.
   std::vector<Message> History(int node, int dropped_turns) const;
   std::vector<std::span<const int32_t>> SampledIds(int node, int dropped_turns) const;
+  std::vector<std::string> Taken(int node) const;  // the actions on the way to it
   Result<void> Snap(int node, std::vector<Node>& children);
+  // Lets responses do something else than they say (SearchOptions::slips): the action in them is
+  // replaced. Such a mistake is one that the policy would not make, and the search goes on from it.
+  Result<void> LetSlip(int node, std::vector<Node>& children);
   Result<void> Execute(int node, std::vector<Node>& children);
   void Record(int node, std::vector<Node> children);
   // Asks the value model about the new children of `node` that have not ended.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,10 +31,11 @@ struct Node : TurnRecord {
   End end = End::kNone;
   int cut_turns = 0;  // responses to this node that were cut before an action; they have no node
 
-  int visits = 0;         // number of ended leaves backed up through this node, or from it
-  double value = 0;       // sum of their rewards
-  double estimate = -1;   // of the average reward behind it, by a value model; -1: none
-  bool terminal = false;  // ended, or all children are terminal: nothing is left to explore
+  int visits = 0;                 // number of ended leaves backed up through this node, or from it
+  double value = 0;               // sum of their rewards
+  std::optional<Slip> slip = {};  // then `response` and `action` are not what the model said
+  double estimate = -1;           // of the average reward behind it, by a value model; -1: none
+  bool terminal = false;          // ended, or all children are terminal: nothing is left to explore
 
   // The average reward behind it; 0 if it was never visited.
   double mean() const { return visits > 0 ? value / visits : 0; }

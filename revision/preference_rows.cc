@@ -46,9 +46,10 @@ std::string PreferenceTable(const PreferenceCounts& c) {
       "  left out: {} the same step, {} with few visits, {} of nearly equal value, {} both "
       "refused,\n"
       "            {} with an unclean better response, {} from different prompts,\n"
-      "            {} that repeat a kept pair of steps, {} over the limits\n",
+      "            {} that repeat a kept pair of steps, {} over the limits{}\n",
       c.pairs, c.trees, c.siblings, c.same_step, c.uncertain, c.close, c.refused, c.unclean,
-      c.other_prompt, c.repeated, c.over_limit);
+      c.other_prompt, c.repeated, c.over_limit,
+      c.slipped > 0 ? fmt::format(", {} whose better response slipped", c.slipped) : "");
 }
 
 }  // namespace

@@ -40,21 +40,6 @@ inline bool HasResult(EpisodeEnd end) {
   return end != EpisodeEnd::kEnvironmentError && end != EpisodeEnd::kModelError;
 }
 
-// A turn in which something else was done than the agent said (rollout/slips.h).
-struct Slip {
-  std::string said = "";  // the action that the agent said
-  std::string response =
-      "";             // what it said, if the turn shows the substitute as its own; else empty
-  bool lost = false;  // nothing was done: the turn's action never reached the environment
-  // True if the state was another after the slip than before it, or the reward less, so that it is
-  // known when the slip is undone.
-  bool changed_state = false;
-  int undone_after = 0;  // steps after the slip until state and reward were again those before it;
-                         // 0: never
-
-  bool operator==(const Slip&) const = default;
-};
-
 struct EpisodeTurn : TurnRecord {
   bool refused = false;           // the environment refused the action (TaskFamily::IsRefusal)
   std::optional<Slip> slip = {};  // then `action` is what was done, not what was said

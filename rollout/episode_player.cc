@@ -206,43 +206,24 @@ Result<void> EpisodePlayer::MaySlip(EpisodeTurn& turn) {
   }
   std::vector<std::string> earlier;
   for (const EpisodeTurn& before : episode_.turns) earlier.push_back(before.action);
-  AGENTR_ASSIGN_OR_RETURN(const std::vector<std::string> actions,
-                          SlipCandidates(options_.slips.kind, context_.family, context_.executor,
-                                         state_, start_.task_id, turn.action, earlier, random));
-  for (const std::string& action : actions) {
-    std::string response = WithAction(context_.family, turn.response, turn.action, action);
-    // No agent could have said what the family reads in another way.
-    if (context_.family.ParseAction(response) != action) continue;
-    AGENTR_ASSIGN_OR_RETURN(const bool slipped, SlipTo(action, turn));
-    if (!slipped) continue;
-    if (options_.slips.shown == SlipShown::kDone) {
-      turn.slip->response = std::exchange(turn.response, std::move(response));
-      turn.token_ids.clear();
-      turn.logprobs.clear();
-    }
-    return {};
+  const Stopwatch watch(episode_.environment_s);
+  AGENTR_ASSIGN_OR_RETURN(
+      std::optional<Substitute> other,
+      FindSubstitute(options_.slips.kind, Place(), turn.response, turn.action, earlier, random));
+  turn.missed_slip = !other;
+  if (!other) return {};
+  turn.slip = Slip{.said = std::exchange(turn.action, std::move(other->action))};
+  if (options_.slips.shown == SlipShown::kDone) {
+    turn.slip->response = std::exchange(turn.response, std::move(other->response));
+    turn.token_ids.clear();
+    turn.logprobs.clear();
   }
-  turn.missed_slip = true;
   return {};
 }
 
-// Takes the action in the environment; true, and then it is that of the turn, if it is one to which
-// the turn may slip.
-Result<bool> EpisodePlayer::SlipTo(const std::string& action, EpisodeTurn& turn) {
-  if (action.empty() || action == turn.action || action == options_.revision_action) return false;
-  {
-    const Stopwatch watch(episode_.environment_s);
-    AGENTR_RETURN_IF_ERROR(context_.executor.Execute(state_, {action}, /*last_turn=*/false));
-  }
-  const StateTree::Transition& taken = *context_.executor.states().Find(state_, action);
-  if (taken.result.done || taken.result.reward < 0) return false;
-  const bool refused = context_.family.IsRefusal(shown_, action, taken.result.observation);
-  const bool suitable =
-      options_.slips.kind == SlipKind::kRefused ? refused : !refused && taken.state != state_;
-  if (!suitable) return false;
-  turn.slip = Slip{.said = std::move(turn.action)};
-  turn.action = action;
-  return true;
+SlipPlace EpisodePlayer::Place() const {
+  return {context_.family, context_.executor, state_,
+          shown_,          start_.task_id,    options_.revision_action};
 }
 
 Result<bool> EpisodePlayer::SlipToSample(EpisodeTurn& turn, RandomStream& random) {
@@ -260,8 +241,13 @@ Result<bool> EpisodePlayer::SlipToSample(EpisodeTurn& turn, RandomStream& random
       if (options_.snap_actions) {
         AGENTR_RETURN_IF_ERROR(Snap(action));
       }
-      AGENTR_ASSIGN_OR_RETURN(const bool slipped, SlipTo(action, turn));
-      if (!slipped) continue;
+      {
+        const Stopwatch watch(episode_.environment_s);
+        AGENTR_ASSIGN_OR_RETURN(const bool suitable,
+                                MaySlipTo(SlipKind::kPlausible, Place(), action, turn.action));
+        if (!suitable) continue;
+      }
+      turn.slip = Slip{.said = std::exchange(turn.action, std::move(action))};
       if (options_.slips.shown == SlipShown::kDone) {
         turn.slip->response = std::move(turn.response);
         StoreThought(options_.thinking, completion);

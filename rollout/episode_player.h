@@ -84,7 +84,7 @@ class EpisodePlayer {
   // Lets the turn slip if its draw says so: tries substitutes for its action in the environment,
   // and puts the first suitable one in its place.
   Result<void> MaySlip(EpisodeTurn& turn);
-  Result<bool> SlipTo(const std::string& action, EpisodeTurn& turn);
+  SlipPlace Place() const;
   Result<bool> SlipToSample(EpisodeTurn& turn, RandomStream& random);
   std::string KeyOf(int state) const;
   // Notes for the last turn, a slip, whether it changed the state, and for earlier ones whether

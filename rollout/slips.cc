@@ -115,16 +115,16 @@ void CheckSlips(const SlipOptions& options, std::string_view task) {
   throw FatalError(
       ExitCode::kUsage,
       fmt::format("--slip_kind random: {} names no actions that could be taken instead; "
-                  "list them in its task file (examples or offered), or choose "
-                  "--slip_kind plausible",
+                  "list them in its task file (examples or offered), or choose another "
+                  "--slip_kind",
                   task));
 }
 
-Result<std::vector<std::string>> SlipCandidates(SlipKind kind, const TaskFamily& family,
-                                                Executor& executor, int state, int task_id,
+Result<std::vector<std::string>> SlipCandidates(SlipKind kind, const SlipPlace& place,
                                                 const std::string& said,
                                                 const std::vector<std::string>& earlier,
                                                 RandomStream& random) {
+  const auto& [family, executor, state, shown, task_id, revision_action] = place;
   std::vector<std::string> actions;
   if (kind == SlipKind::kRandom) {
     AGENTR_ASSIGN_OR_RETURN(actions, ListedActions(family, executor, state, random));
@@ -146,6 +146,32 @@ Result<std::vector<std::string>> SlipCandidates(SlipKind kind, const TaskFamily&
   Append(sorted.idle, {WordsReversed(said), said + " " + said});
   Append(sorted.idle, std::move(sorted.changing));
   return Distinct(std::move(sorted.idle), said);
+}
+
+Result<bool> MaySlipTo(SlipKind kind, const SlipPlace& place, const std::string& action,
+                       const std::string& said) {
+  if (action.empty() || action == said || action == place.revision_action) return false;
+  AGENTR_RETURN_IF_ERROR(place.executor.Execute(place.state, {action}, /*last_turn=*/false));
+  const StateTree::Transition& taken = *place.executor.states().Find(place.state, action);
+  if (taken.result.done || taken.result.reward < 0) return false;
+  const bool refused = place.family.IsRefusal(place.shown, action, taken.result.observation);
+  return kind == SlipKind::kRefused ? refused : !refused && taken.state != place.state;
+}
+
+Result<std::optional<Substitute>> FindSubstitute(SlipKind kind, const SlipPlace& place,
+                                                 std::string_view response, const std::string& said,
+                                                 const std::vector<std::string>& earlier,
+                                                 RandomStream& random) {
+  AGENTR_ASSIGN_OR_RETURN(std::vector<std::string> actions,
+                          SlipCandidates(kind, place, said, earlier, random));
+  for (std::string& action : actions) {
+    std::string text = WithAction(place.family, response, said, action);
+    // No agent could have said what the family reads in another way.
+    if (place.family.ParseAction(text) != action) continue;
+    AGENTR_ASSIGN_OR_RETURN(const bool suitable, MaySlipTo(kind, place, action, said));
+    if (suitable) return Substitute{std::move(action), std::move(text)};
+  }
+  return std::nullopt;
 }
 
 std::string WithAction(const TaskFamily& family, std::string_view response, std::string_view said,

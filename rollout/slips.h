@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,14 +60,41 @@ void CheckSlips(const SlipOptions& options, std::string_view task);
 // The reply to an action that was lost.
 inline constexpr std::string_view kNothingHappened = "Nothing happened.";
 
-// Distinct actions that may take the place of the action `said` in `state`, the most suitable
+// Where a turn is to slip.
+struct SlipPlace {
+  const TaskFamily& family;
+  Executor& executor;
+  int state;               // among the executor's
+  std::string_view shown;  // the observation with which the state was entered
+  int task_id;
+  std::string_view revision_action;  // never done instead of another
+};
+
+// Takes `action` in the environment; true if a turn that says `said` may slip to it: the environment
+// accepts it and something changes, or for kRefused refuses it, and the episode does not end.
+Result<bool> MaySlipTo(SlipKind kind, const SlipPlace& place, const std::string& action,
+                       const std::string& said);
+
+// What is done instead, and the response that says it (WithAction).
+struct Substitute {
+  std::string action;
+  std::string response;
+};
+
+// The first suitable of SlipCandidates for a turn with this response, which says `said`; nullopt if
+// none is. Of the kinds random and refused.
+Result<std::optional<Substitute>> FindSubstitute(SlipKind kind, const SlipPlace& place,
+                                                 std::string_view response, const std::string& said,
+                                                 const std::vector<std::string>& earlier,
+                                                 RandomStream& random);
+
+// Distinct actions that may take the place of the action `said` there, the most suitable
 // first, for the kinds random and refused. Whether the environment takes or refuses them is for the
 // caller to try. `earlier`: the actions taken so far. Random ones are what a player without a plan
 // would do there (PolicyState::AnyAction) or, where the environment lists them, valid actions. Ones
 // that may be refused are also earlier actions, the mistakes of the scripted player
 // (PolicyState::Mistake), and `said` with its words in reverse order.
-Result<std::vector<std::string>> SlipCandidates(SlipKind kind, const TaskFamily& family,
-                                                Executor& executor, int state, int task_id,
+Result<std::vector<std::string>> SlipCandidates(SlipKind kind, const SlipPlace& place,
                                                 const std::string& said,
                                                 const std::vector<std::string>& earlier,
                                                 RandomStream& random);

@@ -133,6 +133,8 @@ class NodePreferences {
       reason = &counts_.other_prompt;
     } else if (states_.Refused(chosen)) {
       reason = &counts_.refused;
+    } else if (tree_.node(chosen).slip) {
+      reason = &counts_.slipped;
     } else if (!SaysOneAction(tree_.node(chosen).response, family_)) {
       reason = &counts_.unclean;
     }

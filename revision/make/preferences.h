@@ -60,12 +60,13 @@ struct PreferenceCounts {
   int64_t uncertain = 0;     // left out: too few visits of one of them
   int64_t close = 0;         // left out: their values differ by less than the margin
   int64_t refused = 0;       // left out: the environment refused the better action
+  int64_t slipped = 0;       // left out: the better one is not what the model said (Node::slip)
   int64_t unclean = 0;       // left out: the better one says several actions, or none
   int64_t repeated = 0;      // left out: another pair of the same two groups is kept
   int64_t over_limit = 0;    // left out: over the largest number per node or task
   int64_t pairs = 0;
 };
-inline constexpr std::array<SumField<PreferenceCounts>, 11> kPreferenceFields = {
+inline constexpr std::array<SumField<PreferenceCounts>, 12> kPreferenceFields = {
     {{"trees", &PreferenceCounts::trees},
      {"siblings", &PreferenceCounts::siblings},
      {"same_step", &PreferenceCounts::same_step},
@@ -73,6 +74,7 @@ inline constexpr std::array<SumField<PreferenceCounts>, 11> kPreferenceFields = 
      {"uncertain", &PreferenceCounts::uncertain},
      {"close", &PreferenceCounts::close},
      {"refused", &PreferenceCounts::refused},
+     {"slipped", &PreferenceCounts::slipped},
      {"unclean", &PreferenceCounts::unclean},
      {"repeated", &PreferenceCounts::repeated},
      {"over_limit", &PreferenceCounts::over_limit},

@@ -14,14 +14,14 @@ void AppendTurns(const Tree& tree, const StateMap& states, const std::vector<int
   for (const int node : nodes) {
     const Node& turn = tree.node(node);
     turns.push_back({part, node, turn.response, turn.action, turn.observation, states.Refused(node),
-                     turn.reasoning});
+                     turn.reasoning, turn.slip.has_value()});
   }
 }
 
 }  // namespace
 
 bool IsTrained(const Trajectory& trajectory, const SplicedTurn& turn) {
-  if (turn.refused || turn.part == Part::kBad) return false;
+  if (turn.refused || turn.slipped || turn.part == Part::kBad) return false;
   return turn.part != Part::kPrefix || trajectory.train_prefix;
 }
 

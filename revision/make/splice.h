@@ -4,7 +4,8 @@
 //
 // The trained part is that of the paper's loss: log pi(revision turn, good suffix | instruction,
 // bad path so far). The prefix and the bad steps are only context, and so is the assistant's turn
-// of the instruction, which the policy did not write. A step that changed nothing is never trained.
+// of the instruction, which the policy did not write. A step that changed nothing is never trained, and
+// neither is one that the agent did not say (mcts_collect --slip).
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,7 @@ struct SplicedTurn {
   std::string observation;
   bool refused = false;        // by the environment
   std::string reasoning = {};  // the thought that is kept apart from `response`
+  bool slipped = false;        // something else was done there than the agent said (Node::slip)
 
   bool operator==(const SplicedTurn&) const = default;
 };

@@ -100,6 +100,7 @@ std::vector<SplicedTurn> TurnsFromJson(const Json& list, const Tree& tree) {
       turn.action = node.action;
       turn.observation = node.observation;
       turn.reasoning = node.reasoning;
+      turn.slipped = node.slip.has_value();
     } else {
       turn.response = json.at(3).get<std::string>();
       turn.action = json.at(4).get<std::string>();

@@ -139,7 +139,8 @@ class TreeDataReader {
       const bool needs_signal = kind_ == TreeAlgorithmKind::kTreeGrpo;
       const bool punishes = needs_signal && options_.overlong == Overlong::kPunish;
       double advantage = advantages[static_cast<size_t>(node)];
-      if (tree.node(node).visits == 0 || (needs_signal && !punishes && advantage == 0)) {
+      const bool said = !tree.node(node).slip;
+      if (!said || tree.node(node).visits == 0 || (needs_signal && !punishes && advantage == 0)) {
         ++data_.counts.no_signal;
         continue;
       }

@@ -24,17 +24,18 @@ target_compile_options(agentr_httplib INTERFACE ${_httplib_definitions})
 target_include_directories(agentr_httplib SYSTEM INTERFACE "${AGENTR_HTTPLIB_INCLUDE}")
 target_link_libraries(agentr_httplib INTERFACE "${AGENTR_HTTPLIB_LIBRARY}" OpenSSL::SSL
                                                Threads::Threads)
-# servers/http/http_transport overrides functions that are no part of the documented interface.
+# servers/http overrides functions that are no part of the documented interface.
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 try_compile(AGENTR_HTTPLIB_FITS "${CMAKE_BINARY_DIR}/httplib_probe"
             "${PROJECT_SOURCE_DIR}/scripts/cmake/httplib_probe.cc"
             COMPILE_DEFINITIONS ${_httplib_definitions} "-I${AGENTR_HTTPLIB_INCLUDE}"
+                                "-I${PROJECT_SOURCE_DIR}"
             CXX_STANDARD 20 OUTPUT_VARIABLE _httplib_errors)
 unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
 if(NOT AGENTR_HTTPLIB_FITS)
   message(FATAL_ERROR
     "cpp-httplib (${AGENTR_HTTPLIB_INCLUDE}/httplib.h) has not the inner functions that "
-    "servers/http/http_transport overrides; versions 0.11, 0.14 and 0.18 do. Install one of them "
+    "servers/http/httplib_inner.h names; versions 0.11 to 0.53 do. Install one of them "
     "(scripts/setup.sh does):\n${_httplib_errors}")
 endif()
 

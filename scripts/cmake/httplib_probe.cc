@@ -1,37 +1,36 @@
-// What servers/http/http_transport overrides and calls of cpp-httplib's server, which is no part of
-// the library's documented interface. Configuration compiles it, to know whether the version fits.
-#include <httplib.h>
+// What servers/http needs of cpp-httplib beside its documented interface; see httplib_inner.h.
+#include "servers/http/httplib_inner.h"
 
-class Stream : public httplib::Stream {};
+class Stream : public agentr::LibraryStream {
+ public:
+  bool is_readable() const override { return true; }
+  ssize_t read(char*, size_t) override { return 0; }
+  ssize_t write(const char*, size_t) override { return 0; }
+  void get_remote_ip_and_port(std::string&, int&) const override {}
+  void get_local_ip_and_port(std::string&, int&) const override {}
+  socket_t socket() const override { return INVALID_SOCKET; }
 
-class Server : public httplib::Server {
+ protected:
+  bool MayWrite() const override { return true; }
+};
+
+class Server : public agentr::LibraryServer {
  public:
   bool process_and_close_socket(socket_t socket) override {
-    return svr_sock_ == socket && is_running();
-  }
-  bool Serve(Stream& stream, bool& closed) { return Process(*this, stream, closed); }
-
- private:
-  // The function got parameters for the addresses of both ends between versions 0.11 and 0.18.
-  template <typename Self>
-  static bool Process(Self& self, Stream& stream, bool& closed) {
-    if constexpr (requires { self.process_request(stream, false, closed, nullptr); }) {
-      return self.process_request(stream, false, closed, nullptr);
-    } else {
-      return self.process_request(stream, "", 0, "", 0, false, closed, nullptr);
-    }
+    Stream stream;
+    bool closed = false;
+    return svr_sock_ == socket && is_running() && ProcessRequest(stream, closed);
   }
 };
 
 class Queue : public httplib::TaskQueue {
  public:
-  using Enqueued = decltype(std::declval<httplib::TaskQueue&>().enqueue(nullptr));
-  Enqueued enqueue(std::function<void()>) override { return static_cast<Enqueued>(true); }
+  agentr::LibraryEnqueued enqueue(std::function<void()>) override {
+    return static_cast<agentr::LibraryEnqueued>(true);
+  }
   void shutdown() override {}
 };
 
-bool Probe(Server& server, Stream& stream) {
-  bool closed = false;
+void Probe(Server& server) {
   server.new_task_queue = [] { return new Queue(); };
-  return server.Serve(stream, closed);
 }

@@ -90,6 +90,11 @@ std::string NewInstance() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
+// Without the body, which is still to be read.
+HttpRequest RequestOf(const httplib::Request& request) {
+  return {.body = {}, .query = {request.params.begin(), request.params.end()}};
+}
+
 std::string DefaultErrorBody(const HttpStatusError& error) { return ErrorJson(error.what()); }
 
 }  // namespace
@@ -97,9 +102,8 @@ std::string DefaultErrorBody(const HttpStatusError& error) { return ErrorJson(er
 bool HttpRequest::ClientGone() const { return HttpTransport::ClientGone(); }
 
 std::optional<std::string> HttpRequest::Parameter(const std::string& name) const {
-  if (!query) return std::nullopt;
-  const auto at = query->find(name);
-  return at == query->end() ? std::nullopt : std::optional(at->second);
+  const auto at = query.find(name);
+  return at == query.end() ? std::nullopt : std::optional(at->second);
 }
 
 class HttpService::Impl {
@@ -211,7 +215,7 @@ class HttpService::Impl {
       }
       const auto at = gets_.find(request.path);
       if (at != gets_.end()) {
-        Answer(at->second, HttpRequest{{}, &request.params}, response);
+        Answer(at->second, RequestOf(request), response);
         return true;
       }
     }
@@ -251,7 +255,7 @@ class HttpService::Impl {
   void RoutePost(const httplib::Request& request, httplib::Response& response,
                  const httplib::ContentReader& read) {
     Route& route = posts_.find(request.path)->second;
-    HttpRequest ours{{}, &request.params};
+    HttpRequest ours = RequestOf(request);
     bool too_large = false;
     // Without either header there is no body (RFC 9112, 6.3); the library would wait for one.
     if (request.has_header("Content-Length") || request.has_header("Transfer-Encoding")) {

@@ -78,7 +78,7 @@ struct HttpServiceOptions {
 
 struct HttpRequest {
   std::string body;
-  const std::multimap<std::string, std::string>* query = nullptr;
+  std::multimap<std::string, std::string> query = {};  // the parameters behind the path
 
   // A parameter of the query string.
   std::optional<std::string> Parameter(const std::string& name) const;

@@ -42,21 +42,19 @@ thread_local const RequestStream* answered = nullptr;
 
 }  // namespace
 
-// Adapts our threads to the library's queue of connections. In old versions its Enqueue returns
-// void.
+// Adapts our threads to the library's queue of connections.
 class HttpTransport::Queue : public httplib::TaskQueue {
  public:
   explicit Queue(HttpTransport& transport)
       : transport_(transport), threads_(transport.max_threads_) {}
 
-  using Enqueued = decltype(std::declval<httplib::TaskQueue&>().enqueue(nullptr));
-  Enqueued enqueue(std::function<void()> serve) override {
+  LibraryEnqueued enqueue(std::function<void()> serve) override {
     if (threads_.HasRoom() || transport_.connections_.GiveUpOne(kPatience)) {
       threads_.Enqueue(std::move(serve));
     } else {
       serve();  // runs on the accepting thread, which hands it to the OverloadDoor
     }
-    return static_cast<Enqueued>(true);
+    return static_cast<LibraryEnqueued>(true);
   }
   void shutdown() override { threads_.Join(); }
 
@@ -157,18 +155,8 @@ bool HttpTransport::ServeRequest(RequestStream& stream) {
     return false;
   }
   bool closed = false;
-  bool more;
-  // Between versions 0.11 and 0.18 the library's function got parameters for the addresses of both
-  // ends, which are not used here.
-  const auto process = [&](auto& self) {
-    if constexpr (requires { self.process_request(stream, false, closed, nullptr); }) {
-      return self.process_request(stream, false, closed, nullptr);
-    } else {
-      return self.process_request(stream, "", 0, "", 0, false, closed, nullptr);
-    }
-  };
   answered = &stream;
-  more = process(*this);
+  const bool more = ProcessRequest(stream, closed);
   answered = nullptr;
   return stream.Flush() && more && !closed && !stream.error_sent() && stream.body_read();
 }

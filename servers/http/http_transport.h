@@ -11,8 +11,6 @@
 // with 503 (OverloadDoor).
 #pragma once
 
-#include <httplib.h>
-
 #include <atomic>
 #include <cstddef>
 #include <functional>
@@ -20,6 +18,7 @@
 #include <string>
 #include <thread>
 
+#include "servers/http/httplib_inner.h"
 #include "servers/http/open_connections.h"
 #include "servers/http/overload_door.h"
 #include "servers/http/request_stream.h"
@@ -38,7 +37,7 @@ struct TransportOptions {
   std::function<std::string(const RequestHead&)> overload = {};
 };
 
-class HttpTransport : public httplib::Server {
+class HttpTransport : public LibraryServer {
  public:
   explicit HttpTransport(TransportOptions options);
 

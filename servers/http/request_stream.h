@@ -1,8 +1,6 @@
 // One connection as the library sees it: checked heads, bodies and replies.
 #pragma once
 
-#include <httplib.h>
-
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "servers/http/chunk_check.h"
+#include "servers/http/httplib_inner.h"
 #include "servers/http/request_head.h"
 
 namespace agentr {
@@ -25,7 +24,7 @@ struct TransportTimeouts {
 
 // Reads in blocks, and buffers a reply so that it is sent in one packet. Buffered bytes are sent
 // before every wait, for the client's bytes or for the producer of a streamed reply.
-class RequestStream : public httplib::Stream {
+class RequestStream : public LibraryStream {
  public:
   // kEnded: the client has disconnected or was silent for too long.
   enum class Await { kHead, kEnded };
@@ -58,8 +57,6 @@ class RequestStream : public httplib::Stream {
   void Linger();
 
   bool is_readable() const override { return HasBytes() || !broken_; }
-  // The library calls it before the producer of a streamed reply.
-  bool is_writable() const override { return const_cast<RequestStream*>(this)->Flush(); }
   ssize_t read(char* to, size_t size) override;
   ssize_t write(const char* data, size_t size) override;
 
@@ -67,6 +64,9 @@ class RequestStream : public httplib::Stream {
   void get_local_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
   // The library only compares it with the limit of select(), which is not used here.
   socket_t socket() const override { return INVALID_SOCKET; }
+
+ protected:
+  bool MayWrite() const override { return const_cast<RequestStream*>(this)->Flush(); }
 
  private:
   using Clock = std::chrono::steady_clock;

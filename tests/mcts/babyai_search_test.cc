@@ -12,6 +12,7 @@
 #include "mcts/mcts_collect.h"
 #include "tasks/babyai/babyai_family.h"
 #include "tasks/task_kinds.h"
+#include "tests/clients/env/embedded_server.h"
 #include "tests/clients/env/small_babyai_server.h"
 #include "tests/mcts/toy_search.h"
 
@@ -38,15 +39,16 @@ struct Searched {
   std::vector<Tree> trees;
 };
 
-Searched SearchTwelve(SmallBabyAiServer& server, int sessions) {
+Searched SearchTwelve(const std::string& url, int sessions, const SlipOptions& slips = {}) {
   const BabyAiFamily family;
-  HttpEnvironment environment(MakeProtocol("babyai"), {server.url()}, HttpOptions{});
+  HttpEnvironment environment(MakeProtocol("babyai"), {url}, HttpOptions{});
   FakeLanguageModel model(Wander);
   const TemporaryFolder folder;
   FileTreeStore store(folder.path(), TreeFormat::kCompact);
   SearchOptions search;
   search.max_depth = 10;
   search.iterations = 6;
+  search.slips = slips;
   ParallelismOptions options;
   options.in_flight = 4;
   options.sessions = sessions;
@@ -63,7 +65,7 @@ Searched SearchTwelve(SmallBabyAiServer& server, int sessions) {
 
 TEST(BabyAiSearchTest, TwelveTasksShareThreeSessions) {
   SmallBabyAiServer server;
-  const Searched searched = SearchTwelve(server, 3);
+  const Searched searched = SearchTwelve(server.url(), 3);
   EXPECT_EQ(searched.report.finished, 12);
   EXPECT_EQ(searched.report.execution.mismatches, 0) << "what was called unchanged was";
   EXPECT_EQ(searched.report.execution.faults, 0);
@@ -83,13 +85,41 @@ TEST(BabyAiSearchTest, TwelveTasksShareThreeSessions) {
 
 TEST(BabyAiSearchTest, HowManySessionsThereAreDoesNotShowInTheTrees) {
   SmallBabyAiServer server;
-  const Searched one = SearchTwelve(server, 1), many = SearchTwelve(server, 8);
+  const Searched one = SearchTwelve(server.url(), 1), many = SearchTwelve(server.url(), 8);
   for (size_t task_id = 0; task_id < one.trees.size(); ++task_id) {
     ASSERT_EQ(one.trees[task_id].size(), many.trees[task_id].size());
     for (int i = 0; i < one.trees[task_id].size(); ++i) {
       EXPECT_EQ(one.trees[task_id].node(i).observation, many.trees[task_id].node(i).observation);
       EXPECT_EQ(one.trees[task_id].node(i).reward, many.trees[task_id].node(i).reward);
     }
+  }
+}
+
+TEST(BabyAiSearchTest, WhatSlipsDoesSomethingElseThatTheWorldTakes) {
+  const auto server = StartServer("babyai");
+  const BabyAiFamily family;
+  for (const SlipKind kind : {SlipKind::kRandom, SlipKind::kRefused}) {
+    const SlipOptions slips = {.probability = 0.3, .kind = kind};
+    const Searched one = SearchTwelve(server->base_url(), 3, slips);
+    const Searched again = SearchTwelve(server->base_url(), 2, slips);
+    int nodes = 0, slipped = 0;
+    for (size_t task_id = 0; task_id < one.trees.size(); ++task_id) {
+      const Tree& tree = one.trees[task_id];
+      ASSERT_EQ(tree.size(), again.trees[task_id].size());
+      for (int i = 1; i < tree.size(); ++i) {
+        const Node& node = tree.node(i);
+        EXPECT_EQ(node.response, again.trees[task_id].node(i).response);
+        EXPECT_EQ(family.ParseAction(node.response), node.action);
+        ++nodes;
+        if (!node.slip) continue;
+        ++slipped;
+        EXPECT_NE(node.slip->said, node.action);
+        EXPECT_EQ(family.ParseAction(node.slip->response), node.slip->said);
+        EXPECT_EQ(family.IsRefusal("", "", node.observation), kind == SlipKind::kRefused);
+      }
+    }
+    EXPECT_GT(slipped, nodes / 8);
+    EXPECT_LT(slipped, nodes / 2);
   }
 }
 

@@ -85,6 +85,19 @@ TEST(TreeFileTest, KeepsTheEstimatesOfAValueModel) {
   EXPECT_EQ(read.node(2).estimate, -1);
 }
 
+TEST(TreeFileTest, TellsWhatTheModelSaidWhereAnotherThingWasDone) {
+  Tree tree({"toy", 3, "hand", "", "{}"}, {{"user", "Play."}}, "Goal.");
+  Node slipped = Turn("a", "A", 1, End::kDone);
+  slipped.response = "Action: a";
+  slipped.slip = Slip{.said = "b", .response = "Action: b"};
+  tree.BackUp(tree.Add(0, slipped));
+  for (const TreeFormat format : {TreeFormat::kCompact, TreeFormat::kAgentR}) {
+    const Tree read = ReadTree(WriteTree(tree, format), "tree");
+    EXPECT_EQ(read.node(1).slip, slipped.slip);
+    EXPECT_EQ(read.node(1).response, "Action: a");
+  }
+}
+
 TEST(CompactTreeTest, Golden) {
   EXPECT_EQ(Compact(),
             R"({"format":"agentr-tree","version":1,

@@ -29,7 +29,7 @@ Found Find(const Tree& tree, const PreferenceOptions& options = {}) {
 // Every pair of siblings is either a preference or was left out for one reason.
 void ExpectAllCounted(const PreferenceCounts& c) {
   EXPECT_EQ(c.siblings, c.pairs + c.same_step + c.other_prompt + c.uncertain + c.close + c.refused +
-                            c.unclean + c.repeated + c.over_limit);
+                            c.slipped + c.unclean + c.repeated + c.over_limit);
 }
 
 // A copy of `tree` whose node `index` is changed by `change`.
@@ -91,6 +91,16 @@ TEST(FindPreferences, TheSameStepIsOneGroup) {
   EXPECT_EQ(found.counts.same_step, 1);
   EXPECT_EQ(found.counts.repeated, 1);
   ExpectAllCounted(found.counts);
+}
+
+TEST(FindPreferences, WhatTheModelDidNotSayIsNeverTheBetterOne) {
+  const auto slipped = [](Node& node) { node.slip = Slip{.said = "c"}; };
+  const Tree tree = HandTree({{"a x", 1}, {"a y", 1}, {"b x", 0}, {"b y", 0}});
+  const Found found = Find(Changed(tree, At(tree, "a"), slipped));
+  EXPECT_THAT(found.pairs, IsEmpty());
+  EXPECT_EQ(found.counts.slipped, 1);
+  ExpectAllCounted(found.counts);
+  EXPECT_THAT(Find(Changed(tree, At(tree, "b"), slipped)).pairs, SizeIs(1));
 }
 
 TEST(FindPreferences, ARefusedActionIsNeverTheBetterOne) {

@@ -101,6 +101,21 @@ TEST(RowMessagesTest, OfAGoodPathAllTurnsAreTrainedButRefusedOnes) {
             "a+");
 }
 
+TEST(RowMessagesTest, WhatTheAgentDidNotSayIsNotTrained) {
+  Tree tree = HandTree({{"p q g", 1}});
+  Node again = tree.node(At(tree, "p q g"));
+  again.slip = Slip{.said = "h"};
+  const int slipped = tree.Add(At(tree, "p q"), again);
+  const StateMap states(tree, ToyFamily());
+  const Trajectory trajectory =
+      Splice(tree, states, {.prefix = {}, .bad = {}, .good = {1, 2, slipped}}, kTurn);
+  EXPECT_EQ(MaskOf(trajectory),
+            "u-a-u-"
+            "a+u-"
+            "a+u-"
+            "a-");
+}
+
 TEST(RowMessagesTest, TheReplyToTheLastTurnIsNotShown) {
   const Tree tree = HandTree({{"p g", 1}});
   const Trajectory trajectory = HandSplice(tree, GoodAlone(LeafPaths(tree), {}).front(), 0, kTurn);

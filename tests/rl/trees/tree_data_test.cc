@@ -74,6 +74,16 @@ TEST_F(ReadTreeDataTest, PreferencesArePairsWithOnePrompt) {
   EXPECT_EQ(data.stretches, (std::vector<size_t>{0, 2}));  // one per tree
 }
 
+TEST_F(ReadTreeDataTest, AwrLeavesOutWhatTheModelDidNotSay) {
+  Tree tree = CraftTree(101, 1);
+  Node slipped = TextCraftTurn("get 9 oak log", "Got 9 oak log", 0, End::kDone);
+  slipped.slip = Slip{.said = "get 1 oak log"};
+  tree.BackUp(tree.Add(0, slipped));
+  WriteFileAtomically(folder_.path() / "textcraft/hand/search_results_101.json",
+                      WriteTree(tree, TreeFormat::kCompact));
+  EXPECT_EQ(Read(TreeAlgorithmKind::kAwr).items.size(), 6U);
+}
+
 TEST_F(ReadTreeDataTest, AwrTakesEveryVisitedResponse) {
   Write(101);
   const TreeData data = Read(TreeAlgorithmKind::kAwr);
