@@ -6,9 +6,20 @@
 #include <cassert>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 namespace agentr {
 namespace {
+
+// Rounds for which the blocks of a finished request are kept from new ones. The reply to a turn is
+// there long before.
+constexpr int64_t kRest = 8;
+
+// The oldest new request is overtaken by at most so many times the largest batch.
+constexpr int64_t kMostOvertaken = 4;
+
+// Numbers of arrival for the sequences of one request.
+constexpr uint64_t kPlaces = 1 << 20;
 
 // True if the sequence still computes given tokens, not tokens that it generates one by one.
 bool Prefilling(const Sequence& sequence) { return !sequence.begun() || sequence.uncomputed() > 1; }
@@ -31,21 +42,44 @@ Scheduler::Scheduler(Decoder& decoder, const EngineOptions& options)
 void Scheduler::Add(std::unique_ptr<Job> job) {
   ++stats_.requests;
   stats_.prompt_tokens += job->prompt_tokens();
+  uint64_t arrival = kPlaces * TakePlace(*job->sequences.front());
   for (const auto& sequence : job->sequences) {
-    sequence->arrival = ++last_arrival_;
+    sequence->arrival = arrival++;
     // Without the cache, only the completions of a request share their prompt.
     const uint64_t scope = options_.prefix_cache ? 0 : job->sequences.front()->arrival;
     sequence->table = PrefixCache::BlockTable(scope);
-    waiting_.emplace(sequence->arrival, sequence.get());
+    auto& queue = Follows(*sequence) ? following_ : waiting_;
+    queue.emplace(sequence->arrival, sequence.get());
   }
   job->weights_version = stats_.weights_version;
-  const uint64_t arrival = job->sequences.front()->arrival;
-  Job& added = *jobs_.emplace(arrival, std::move(job)).first->second;
+  const uint64_t first = job->sequences.front()->arrival;
+  Job& added = *jobs_.emplace(first, std::move(job)).first->second;
   if (!unusable_.empty()) Finish(added, Failure(unusable_));
+}
+
+// The place of the finished request from whose prompt it goes on, or a new one.
+uint64_t Scheduler::TakePlace(const Sequence& first) {
+  Resting* goes_on = nullptr;
+  size_t longest = 0;
+  for (Resting& one : resting_) {
+    if (one.place == 0) continue;
+    const auto end = std::ranges::mismatch(one.tokens, first.tokens()).in1;
+    const auto common = static_cast<size_t>(end - one.tokens.begin());
+    if (common < one.prompt_tokens || common <= longest) continue;
+    longest = common;
+    goes_on = &one;
+  }
+  if (goes_on == nullptr) return ++last_place_;
+  const uint64_t place = goes_on->place;
+  for (Resting& one : resting_) {
+    if (one.place == place) one.place = 0;
+  }
+  return place;
 }
 
 void Scheduler::Step() {
   DropCancelled();
+  WakeDue();
   Admit();
   PreemptIfNeeded();
   const std::vector<ScheduledChunk> chunks = Plan();
@@ -71,6 +105,7 @@ void Scheduler::CancelAll() {
 
 Result<int64_t> Scheduler::Load(std::shared_ptr<const WeightSource> weights) {
   assert(idle());
+  while (WakeOldest()) continue;
   try {
     decoder_.Load(std::move(weights));
   } catch (const FatalError& error) {  // the decoder kept its old weights
@@ -98,19 +133,40 @@ void Scheduler::Admit() {
   for (const auto& [arrival, sequence] : running_) {
     if (Prefilling(*sequence)) backlog += sequence->uncomputed();
   }
-  auto next = waiting_.begin();
-  while (next != waiting_.end() && std::ssize(running_) < options_.max_batch &&
-         backlog < options_.max_batched_tokens) {
-    Sequence& sequence = *next->second;
-    if (!WaitsForPrefix(sequence)) {
-      // Admit no later request either: small ones could delay a large one forever.
-      if (!HasRoom(sequence)) return;
-      Start(sequence);
-      if (running_.count(sequence.arrival) > 0) backlog += sequence.uncomputed();
-    }
-    // Start may have erased this entry, so the iterator is found again.
-    next = waiting_.upper_bound(sequence.arrival);
+  const auto is_full = [&] {
+    return std::ssize(running_) >= options_.max_batch || backlog >= options_.max_batched_tokens;
+  };
+  if (is_full()) return;
+  for (Sequence* const sequence : ByPrecedence()) {
+    if (is_full()) return;
+    // Start may have finished the job of a later one.
+    if (!IsWaiting(*sequence) || WaitsForPrefix(*sequence)) continue;
+    // Admit no later request either: small ones could delay a large one forever.
+    if (!MakeRoom(*sequence)) return;
+    Start(*sequence);
+    if (running_.count(sequence->arrival) > 0) backlog += sequence->uncomputed();
   }
+}
+
+std::vector<Sequence*> Scheduler::ByPrecedence() const {
+  std::vector<Sequence*> order;
+  if (IsOverdue()) order.push_back(waiting_.begin()->second);
+  for (const auto& [arrival, sequence] : following_) order.push_back(sequence);
+  for (const auto& [arrival, sequence] : waiting_) order.push_back(sequence);
+  return order;
+}
+
+bool Scheduler::IsOverdue() const {
+  return !waiting_.empty() && overtaken_ >= kMostOvertaken * options_.max_batch;
+}
+
+bool Scheduler::IsWaiting(const Sequence& sequence) const {
+  return following_.count(sequence.arrival) + waiting_.count(sequence.arrival) > 0;
+}
+
+bool Scheduler::Follows(const Sequence& sequence) const {
+  const std::span<const int32_t> needed = First(sequence, sequence.first_logits());
+  return 2 * cache_.Find(sequence.table.scope(), needed).tokens > sequence.size();
 }
 
 bool Scheduler::WaitsForPrefix(Sequence& sequence) {
@@ -160,8 +216,22 @@ bool Scheduler::HasRoom(const Sequence& sequence) const {
   return blocks + std::ssize(running_) <= cache_.available() - prefix.pinning;
 }
 
+// New requests do not take the blocks that rest, unless nothing runs or they waited too long.
+bool Scheduler::MakeRoom(const Sequence& sequence) {
+  const bool may_wake = following_.count(sequence.arrival) > 0 || running_.empty() || IsOverdue();
+  while (!HasRoom(sequence)) {
+    if (!may_wake || !WakeOldest()) return false;
+  }
+  return true;
+}
+
 void Scheduler::Start(Sequence& sequence) {
-  waiting_.erase(sequence.arrival);
+  if (following_.erase(sequence.arrival) > 0) {
+    overtaken_ += !waiting_.empty();
+  } else {
+    if (waiting_.begin()->first == sequence.arrival) overtaken_ = 0;
+    waiting_.erase(sequence.arrival);
+  }
   running_.emplace(sequence.arrival, &sequence);
   Job& job = sequence.job();
   const bool first = &sequence == job.sequences.front().get() && !sequence.started;
@@ -187,9 +257,10 @@ void Scheduler::PreemptIfNeeded() {
   for (auto next = running_.begin(); next != running_.end();) {
     Sequence& sequence = *next->second;
     while (!cache_.Reserve(sequence.table, sequence.size())) {
+      if (WakeOldest()) continue;
       Sequence& youngest = *running_.rbegin()->second;
       StopRunning(youngest);
-      waiting_.emplace(youngest.arrival, &youngest);
+      following_.emplace(youngest.arrival, &youngest);
       // The sequence was itself the youngest one and has been preempted.
       if (&youngest == &sequence) break;
     }
@@ -278,9 +349,9 @@ void Scheduler::Commit(const SequenceLogits& reading) {
   }
   stats_.completion_tokens += sequence.size() - before;
   if (!done) return;
-  StopRunning(sequence);
+  Rest(sequence);
   const auto busy = [&](const auto& other) {
-    return running_.count(other->arrival) + waiting_.count(other->arrival) > 0;
+    return running_.count(other->arrival) > 0 || IsWaiting(*other);
   };
   if (std::none_of(job.sequences.begin(), job.sequences.end(), busy)) Finish(job, std::nullopt);
 }
@@ -290,11 +361,32 @@ void Scheduler::StopRunning(Sequence& sequence) {
   running_.erase(sequence.arrival);
 }
 
+void Scheduler::Rest(Sequence& sequence) {
+  if (!options_.prefix_cache) return StopRunning(sequence);
+  const PrefixCache::BlockTable empty(sequence.table.scope());
+  resting_.push_back({std::exchange(sequence.table, empty), stats_.rounds + kRest,
+                      sequence.tokens(), static_cast<size_t>(sequence.job().prompt_tokens()),
+                      sequence.arrival / kPlaces});
+  running_.erase(sequence.arrival);
+}
+
+void Scheduler::WakeDue() {
+  while (!resting_.empty() && resting_.front().until <= stats_.rounds) WakeOldest();
+}
+
+bool Scheduler::WakeOldest() {
+  if (resting_.empty()) return false;
+  cache_.Release(resting_.front().table);
+  resting_.pop_front();
+  return true;
+}
+
 void Scheduler::Finish(Job& job, std::optional<Error> error) {
   if (job.finished) return;
   job.finished = true;
   job.error = std::move(error);
   for (const auto& sequence : job.sequences) {
+    following_.erase(sequence->arrival);
     waiting_.erase(sequence->arrival);
     StopRunning(*sequence);
   }
@@ -307,9 +399,11 @@ void Scheduler::CountNow() {
   stats_.running = static_cast<int32_t>(running_.size());
   stats_.waiting = 0;
   const Job* last = nullptr;
-  for (const auto& [arrival, sequence] : waiting_) {
-    stats_.waiting += &sequence->job() != last;
-    last = &sequence->job();
+  for (const auto* queue : {&following_, &waiting_}) {
+    for (const auto& [arrival, sequence] : *queue) {
+      stats_.waiting += &sequence->job() != last;
+      last = &sequence->job();
+    }
   }
 }
 

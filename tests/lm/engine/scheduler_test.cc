@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
+#include "lm/engine/completion.h"
 #include "tests/lm/engine/small_engine.h"
 
 namespace agentr {
@@ -210,6 +214,83 @@ TEST(Scheduler, WhatHasNoRoomWaitsRatherThanStartsAndIsPutBack) {
   ASSERT_TRUE(running.Wait());
   ASSERT_TRUE(waiting.Wait());
   EXPECT_LE(model.decoder.copies(), 1);
+}
+
+// Conversations at once, each of which goes on as soon as it is answered. Drives the scheduler on
+// this thread, so that every run is the same.
+class Conversations {
+ public:
+  // One for each number of turns.
+  Conversations(int32_t blocks, const std::vector<int>& turns) : decoder_(SmallShape(blocks)) {
+    RandomStream random(7);
+    for (const int left : turns) open_.push_back({RandomTokens(random, 40), {}, left, 0});
+  }
+
+  void Play(const EngineOptions& options) {
+    Scheduler scheduler(decoder_, options);
+    for (Conversation& one : open_) Ask(scheduler, one);
+    while (!scheduler.idle()) {
+      scheduler.Step();
+      scheduler.Deliver();
+      for (Conversation& one : open_) {
+        if (!one.pending || !one.pending->WaitFor(std::chrono::milliseconds(0))) continue;
+        TakeReply(one);
+        if (one.turns_left > 0) Ask(scheduler, one);
+      }
+    }
+  }
+
+  int64_t computed() const { return decoder_.computed(); }
+  // How many replies there were when the conversation had ended.
+  int replies_at_end(size_t conversation) const { return open_[conversation].replies_at_end; }
+
+ private:
+  struct Conversation {
+    Tokens tokens;
+    std::optional<Pending<Generation>> pending;
+    int turns_left;
+    int replies_at_end;
+  };
+
+  void Ask(Scheduler& scheduler, Conversation& one) {
+    auto cancelled = std::make_shared<std::atomic<bool>>(false);
+    auto job = std::make_unique<GenerationJob>(Request(one.tokens, 5), cancelled, tokenizer_,
+                                               decoder_.shape());
+    one.pending = job->pending(cancelled);
+    scheduler.Add(std::move(job));
+  }
+
+  void TakeReply(Conversation& one) {
+    const Result<Generation> reply = one.pending->Wait();
+    one.pending.reset();
+    const Tokens& ids = reply->sequences[0].token_ids;
+    EXPECT_EQ(ids, Expected(decoder_, Request(one.tokens, 5), 0));
+    one.tokens.insert(one.tokens.end(), ids.begin(), ids.end());
+    for (const int32_t token : Numbers(50, 56)) one.tokens.push_back(token);
+    ++replies_;
+    if (--one.turns_left == 0) one.replies_at_end = replies_;
+  }
+
+  FakeDecoder decoder_;
+  ByteTokenizer tokenizer_;
+  std::vector<Conversation> open_;
+  int replies_ = 0;
+};
+
+TEST(Scheduler, ConversationsThatDoNotAllFitComputeTheirTurnsOnce) {
+  // Twelve of six turns, each of which grows to 105 tokens, 27 blocks: four fit.
+  Conversations conversations(110, std::vector<int>(12, 6));
+  conversations.Play({.max_batch = 8});
+  constexpr int64_t kOnce = 12 * (40 + 5 * 11 + 4);  // all tokens but the last of each conversation
+  EXPECT_GE(conversations.computed(), kOnce);
+  EXPECT_LT(conversations.computed(), kOnce * 3 / 2);
+}
+
+TEST(Scheduler, ANewRequestIsOvertakenByAFewTurnsOnly) {
+  Conversations conversations(4096, {20, 20, 1});
+  conversations.Play({.max_batch = 1});
+  EXPECT_LT(conversations.replies_at_end(2), 20);
+  EXPECT_GT(conversations.replies_at_end(2), 3);
 }
 
 TEST(Scheduler, AFailureOfTheDecoderFailsItsRoundOnly) {
