@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <filesystem>
 #include <utility>
 
 #include "lm/found_model.h"
@@ -14,9 +13,7 @@
 
 namespace agentr {
 
-void FindNamedModel(std::string& dir) {
-  if (IsNamedModel(dir) && !std::filesystem::exists(dir)) dir = NamedModel(dir).string();
-}
+void FindNamedModel(std::string& dir) { dir = PlaceOfModel(dir).string(); }
 
 void FindNamedModel(ModelOptions& model) {
   const bool named = IsNamedModel(model.name) && model.openai.base.empty();

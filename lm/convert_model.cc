@@ -130,9 +130,7 @@ ExitCode ConvertModel(const ConvertModelOptions& o) {
                          ? "--model_dir is missing: give a model's folder, GGUF file or name"
                          : "--output is missing: give FILE.gguf, or the folder to write");
   }
-  const bool named = IsNamedModel(o.model_dir) && !fs::exists(o.model_dir);
-  const FoundModel model =
-      FindModel(named ? NamedModel(o.model_dir) : fs::path(o.model_dir), o.base_model);
+  const FoundModel model = FindModel(PlaceOfModel(o.model_dir), o.base_model);
   const WeightType type =
       o.type == "auto" ? ReadModelConfig(model.base).weight_type : *ValueOf(kTypes, o.type);
   fs::path output = o.output;

@@ -19,8 +19,7 @@ FoundModel FindModel(const fs::path& dir, const std::string& base_model) {
   }
   const std::string name = base_model.empty() ? BaseNameOf(dir) : base_model;
   if (base_model.empty() && fs::exists(dir / name)) return {(dir / name).lexically_normal(), dir};
-  if (fs::exists(name)) return {name, dir};
-  if (IsNamedModel(name)) return {NamedModel(name), dir};
+  if (fs::exists(name) || IsNamedModel(name)) return {PlaceOfModel(name), dir};
   throw FatalError(
       ExitCode::kFile,
       fmt::format("{} is an adapter of {}, which is not there: name the folder or GGUF "

@@ -2,15 +2,19 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
 #include <utility>
 
 #include "clients/openai/openai_protocol.h"
+#include "common/interrupt.h"
 #include "lm/engine/completion.h"
 #include "lm/engine/sequence.h"
 #include "lm/sampled_turns.h"
 
 namespace agentr {
 namespace {
+
+constexpr std::chrono::milliseconds kLook(50);  // between two looks for an interrupt
 
 CompletionBatch ToBatch(Generation generation, const SamplingParams& params,
                         const Tokenizer& tokenizer) {
@@ -77,10 +81,14 @@ Result<CompletionBatch> LocalLanguageModel::CompletePrepared(const PreparedPromp
   request.params.seed = static_cast<uint64_t>(RequestSeed(sampling.seed, /*first=*/0));
   request.stop_tokens = model_.stop_tokens;
   AGENTR_RETURN_IF_ERROR(CheckRoom(request, model_.decoder->shape()));
-  Result<CompletionBatch> batch =
-      model_.engine->Generate(std::move(request)).Wait().map([&](Generation generation) {
-        return ToBatch(std::move(generation), sampling, *model_.tokenizer);
-      });
+  Pending<Generation> pending = model_.engine->Generate(std::move(request));
+  // A run that is being stopped takes no further turn, and a large model may need minutes for one.
+  while (!pending.WaitFor(kLook)) {
+    if (Interrupted()) pending.Cancel();
+  }
+  Result<CompletionBatch> batch = pending.Wait().map([&](Generation generation) {
+    return ToBatch(std::move(generation), sampling, *model_.tokenizer);
+  });
   if (!batch) return batch;
   batch->usage.reused_turns = prompt.reused_turns;
   batch->usage.reencoded_turns = prompt.reencoded_turns;

@@ -37,4 +37,9 @@ std::filesystem::path NamedModel(std::string_view name) {
                                name, file.string(), name));
 }
 
+std::filesystem::path PlaceOfModel(const std::string& name) {
+  return IsNamedModel(name) && !std::filesystem::exists(name) ? NamedModel(name)
+                                                              : std::filesystem::path(name);
+}
+
 }  // namespace agentr

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kEffects = R"(
 determines: agent_eval
---cut --revision_from --slip --slip_kind --slip_shown
+--cut --revision_from --slip_shown
 determines: agent_eval agent_report agent_rl agent_train env_check env_server lm_server
 make_demos mcts_collect model_convert path_collect self_train store_status
 --simd
@@ -40,7 +40,7 @@ determines: agent_eval lm_server mcts_collect path_collect
 determines: agent_eval lm_server mcts_collect path_collect self_train
 --chat_date --kv_dtype --model_context
 determines: agent_eval mcts_collect
---planner_error_rate --snap_actions --stop --thinking --top_p
+--planner_error_rate --slip --slip_kind --snap_actions --stop --thinking --top_p
 determines: agent_eval mcts_collect path_collect
 --llm_field --llm_seed --max_context
 determines: agent_eval path_collect

@@ -2,6 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "common/interrupt.h"
 #include "tests/clients/count_tokens.h"
 #include "tests/lm/small_lm.h"
 
@@ -61,6 +66,21 @@ TEST_F(LocalLanguageModelTest, AStopTextIsLeftOutOfTextAndTokens) {
   const auto next = model_.Prepare({{"user", "a"}, {"assistant", said.text}, {"user", "b"}},
                                    std::vector<std::span<const int32_t>>{{}, said.token_ids, {}});
   EXPECT_EQ(next.value().reused_turns, 1);
+}
+
+TEST(LocalLanguageModelStop, AnInterruptEndsTheResponsesInProgress) {
+  LoadedModel slow = SmallModel(/*max_context=*/200);
+  std::atomic<int> rounds = 0;
+  static_cast<FakeDecoder&>(*slow.decoder).before_forward = [&](auto) {
+    if (++rounds == 3) StopOnSignal() = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  };
+  LocalLanguageModel model(std::move(slow));
+  const auto batch = model.Complete(kChat, 8, {.max_tokens = 150, .seed = 1});
+  StopOnSignal() = false;
+  ASSERT_FALSE(batch);
+  EXPECT_EQ(batch.error().kind, ErrorKind::kCancelled);
+  EXPECT_LT(rounds, 100);
 }
 
 TEST_F(LocalLanguageModelTest, TheSeedDecides) {
