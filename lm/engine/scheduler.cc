@@ -62,7 +62,8 @@ uint64_t Scheduler::TakePlace(const Sequence& first) {
   Resting* goes_on = nullptr;
   size_t longest = 0;
   for (Resting& one : resting_) {
-    if (one.place == 0) continue;
+    // Other completions of that request may still be computed in its place.
+    if (one.place == 0 || jobs_.count(one.place * kPlaces) > 0) continue;
     const auto end = std::ranges::mismatch(one.tokens, first.tokens()).in1;
     const auto common = static_cast<size_t>(end - one.tokens.begin());
     if (common < one.prompt_tokens || common <= longest) continue;

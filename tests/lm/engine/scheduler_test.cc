@@ -293,6 +293,41 @@ TEST(Scheduler, ANewRequestIsOvertakenByAFewTurnsOnly) {
   EXPECT_GT(conversations.replies_at_end(2), 3);
 }
 
+TEST(Scheduler, ARequestMayGoOnFromOneCompletionWhileAnotherIsComputed) {
+  FakeDecoder decoder(SmallShape());
+  const ByteTokenizer tokenizer;
+  GenerationRequest request = Request(Numbers(0, 20), 40, 2);
+  // The fifth token of the first completion ends it, and is not in the second.
+  const auto is_good = [&] {
+    const Tokens second = Expected(decoder, request, 1);
+    return Expected(decoder, request, 0).size() == 5 && second.size() == 40;
+  };
+  do {
+    ++request.params.seed;
+    request.stop_tokens.clear();
+    request.stop_tokens = {Expected(decoder, request, 0)[4]};
+  } while (!is_good());
+  Scheduler scheduler(decoder, {});
+  const auto add = [&](const GenerationRequest& one) {
+    auto cancelled = std::make_shared<std::atomic<bool>>(false);
+    auto job = std::make_unique<GenerationJob>(one, cancelled, tokenizer, decoder.shape());
+    Pending<Generation> pending = job->pending(cancelled);
+    scheduler.Add(std::move(job));
+    return pending;
+  };
+  Pending<Generation> first = add(request);
+  for (int i = 0; i < 10; ++i) scheduler.Step();
+  GenerationRequest next = Request(request.prompt, 5);
+  for (const int32_t token : Expected(decoder, request, 0)) next.prompt.push_back(token);
+  Pending<Generation> second = add(next);
+  while (!scheduler.idle()) {
+    scheduler.Step();
+    scheduler.Deliver();
+  }
+  ExpectRight(decoder, request, *first.Wait());
+  ExpectRight(decoder, next, *second.Wait());
+}
+
 TEST(Scheduler, AFailureOfTheDecoderFailsItsRoundOnly) {
   FakeDecoder decoder(SmallShape());
   std::atomic<int> rounds = 0;
