@@ -11,8 +11,8 @@
 namespace agentr {
 namespace {
 
-// Rounds for which the blocks of a finished request are kept from new ones. The reply to a turn is
-// there long before.
+// Rounds for which the blocks of a finished request are kept from new ones: time enough for an
+// environment in the same process. If the next turn comes later, it may have to be computed anew.
 constexpr int64_t kRest = 8;
 
 // The oldest new request is overtaken by at most so many times the largest batch.
