@@ -15,7 +15,7 @@
 #include "common/error.h"
 #include "common/options.h"
 #include "common/text.h"
-#include "common/usable_cores.h"
+#include "common/machine_limits.h"
 
 namespace agentr {
 namespace {

@@ -58,7 +58,7 @@ Json TreeItem(const Tree& tree, const TaskFamily& family) {
   TextTable texts;
   Json item = {{"task", tree.origin().task_id}, {"model", tree.origin().model}};
   for (const char* column : {"parent", "action", "response", "observation", "reward", "visits",
-                             "value", "end", "flags", "dropped"}) {
+                             "value", "end", "flags", "dropped", "said"}) {
     item[column] = Json::array();
   }
   for (int i = 0; i < tree.size(); ++i) {
@@ -74,6 +74,8 @@ Json TreeItem(const Tree& tree, const TaskFamily& family) {
     item["end"].push_back(NumberOf(node.end));
     item["flags"].push_back((states.Changed(i) ? 0 : 1) + (states.Refused(i) ? 2 : 0));
     item["dropped"].push_back(node.dropped_turns);
+    // What the model said, where the turn slipped (rollout/slips.h).
+    item["said"].push_back(node.slip ? texts.Index(node.slip->said) : -1);
   }
   item["texts"] = texts.Take();
   return item;

@@ -17,7 +17,7 @@
 #include "common/json_depth.h"
 #include "common/options.h"
 #include "common/run_file.h"
-#include "common/usable_cores.h"
+#include "common/machine_limits.h"
 #include "lm/named_model.h"
 #include "mcts/earlier_trees.h"
 #include "revision/report.h"

@@ -11,6 +11,11 @@
 
 namespace agentr {
 
+int64_t DefaultCacheBytes(int64_t position_bytes, int32_t max_context, int64_t memory) {
+  constexpr int64_t kSequences = 32, kLeast = int64_t{1} << 30;
+  return std::min(std::max(kLeast, kSequences * max_context * position_bytes), memory / 4);
+}
+
 int32_t BlocksOfPool(int64_t cache_bytes, int64_t block_bytes) {
   const int64_t blocks = cache_bytes / block_bytes;
   if (blocks < 1) {

@@ -20,6 +20,11 @@ struct DecoderPlan {
   int threads = 1;           // CPU threads
 };
 
+// The memory for keys and values where none is named: enough for 32 sequences of `max_context`
+// positions, at least 1 GiB, but never more than a quarter of `memory`, the bytes of the machine. On
+// the CPU only what is used is taken.
+int64_t DefaultCacheBytes(int64_t position_bytes, int32_t max_context, int64_t memory);
+
 // The number of blocks of `block_bytes` in `cache_bytes`. Throws FatalError(kUsage) if it is 0.
 int32_t BlocksOfPool(int64_t cache_bytes, int64_t block_bytes);
 

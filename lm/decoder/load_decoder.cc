@@ -9,7 +9,7 @@
 
 #include "common/error.h"
 #include "common/options.h"
-#include "common/usable_cores.h"
+#include "common/machine_limits.h"
 #include "lm/decoder/aten_decoder.h"
 #include "lm/decoder/cpu_decoder.h"
 #include "lm/decoder/decoder_plan.h"
@@ -49,6 +49,17 @@ void ChooseTypes(const WeightSource& source, const DecoderOptions& options, Deco
       options.kv_dtype == "auto" ? plan.number_type : ParseType("--kv_dtype", options.kv_dtype);
 }
 
+// LibTorch's operators and GPUs take all of it at once.
+int64_t CacheBytes(const DecoderOptions& options, const DecoderPlan& plan) {
+  constexpr int64_t kGib = int64_t{1} << 30;
+  if (options.kv_cache_gib > 0) return static_cast<int64_t>(options.kv_cache_gib * kGib);
+  if (options.device != "cpu" || options.reference) return kGib;
+  const ModelConfig& config = plan.config;
+  const int64_t position_bytes = 2 * config.num_layers * config.num_kv_heads * config.head_dim *
+                                 NumberBytes(plan.kv_type);
+  return DefaultCacheBytes(position_bytes, plan.max_context, UsableMemory());
+}
+
 DecoderPlan MakePlan(const ModelConfig& config, const WeightSource& source,
                      const DecoderOptions& options) {
   DecoderPlan plan;
@@ -64,7 +75,7 @@ DecoderPlan MakePlan(const ModelConfig& config, const WeightSource& source,
   plan.max_context = options.max_context > 0
                          ? options.max_context
                          : static_cast<int32_t>(std::min(config.max_context, kMost));
-  plan.cache_bytes = static_cast<int64_t>(options.kv_cache_gib * (int64_t{1} << 30));
+  plan.cache_bytes = CacheBytes(options, plan);
   plan.threads = options.threads > 0 ? options.threads : UsableCores();
   return plan;
 }
@@ -82,7 +93,9 @@ void Declare(OptionSet& set, DecoderOptions& o) {
           "bytes")
       .OneOf({"auto", "float32", "bfloat16", "float16", "q8"});
   set.Add("--model_context", o.max_context, "Positions of a sequence; 0: the model's limit").Min(0);
-  set.Add("--kv_cache_gib", o.kv_cache_gib, "Memory for keys and values, GiB")
+  set.Add("--kv_cache_gib", o.kv_cache_gib,
+          "Most memory for keys and values, GiB; 0: as 32 sequences of the model's length take, but "
+          "at least 1 and at most a quarter of the machine's")
       .Min(0)
       .Formerly("--cache_gib")
       .OnlySpeed();

@@ -19,7 +19,7 @@ struct DecoderOptions {
   std::string dtype = "auto";     // auto (the file's) | float32 | bfloat16 | float16 | q8_0 | q4_0
   std::string kv_dtype = "auto";  // of keys and values: auto | float32 | bfloat16 | float16 | q8
   int max_context = 0;            // positions; 0: the model's own limit
-  double kv_cache_gib = 1;        // memory for keys and values
+  double kv_cache_gib = 0;        // memory for keys and values; 0: DefaultCacheBytes
   int threads = 0;                // CPU threads; 0: all cores
   bool reference = false;         // use plain operators instead of the fast ones, for comparison
 };

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/file.h"
-#include "common/usable_cores.h"
+#include "common/machine_limits.h"
 #include "lm/weights/config_fields.h"
 #include "lm/weights/half.h"
 #include "lm/weights/quantised.h"

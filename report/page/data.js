@@ -77,7 +77,7 @@ async function readTree(part, line) {
     observation: text(packed.observation[i]), reward: packed.reward[i],
     visits: packed.visits[i], value: packed.value[i], end: packed.end[i],
     unchanged: (packed.flags[i] & 1) !== 0, refused: (packed.flags[i] & 2) !== 0,
-    dropped: packed.dropped[i],
+    dropped: packed.dropped[i], said: text(packed.said[i]),
   }));
   for (const node of nodes) {
     if (node.parent < 0) continue;

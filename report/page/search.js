@@ -117,6 +117,8 @@ function showNode(tree, node, box) {
     h('p', {class: 'note'}, facts.join(' · ')));
   append(box, [
     node.parent >= 0 && message('assistant', node.response),
+    node.said !== undefined && h('p', {class: 'note'},
+      `A slip: the model said "${node.said}", and "${node.action}" was done.`),
     message('user', node.observation),
     node.children.length > 0 && h('p', {class: 'note'}, `${plural(node.children.length, 'response')} of the model below it`),
   ]);

@@ -63,6 +63,7 @@ function treeOutline(tree, marks, onSelect) {
       marked.error && badge('error', 'first error', `first error of ${marked.error} rows`),
       marked.splice && badge('splice', 'splice point', `paths of ${marked.splice} rows part here`),
       node.refused && badge('refused', 'refused'),
+      node.said !== undefined && badge('slip', 'slip', `the model said "${node.said}"`),
       node.end !== 0 && badge(node.reward > 0 ? 'good' : 'bad',
                               `${kEndNames[node.end]} ${number(node.reward)}`),
       h('span', {class: 'action'}, node.parent < 0 ? 'start' : oneLine(node.action)),

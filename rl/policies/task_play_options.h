@@ -17,7 +17,7 @@ struct TaskPlayOptions {
   int max_steps = 20;  // turns of an episode
   double temperature = 1;
   int max_batch = 64;  // responses that the engine writes at once
-  double kv_cache_gib = 1;
+  double kv_cache_gib = 0;
 };
 
 // Declares --split, --groups, --attempts, --draws, --max_steps, --temperature, --eval_split,

@@ -66,8 +66,10 @@ void Declare(OptionSet& set, TaskPlayOptions& o) {
   set.Add("--max_batch", o.max_batch, "Responses that are written at once; others wait")
       .Min(1)
       .OnlySpeed();
-  set.Add("--kv_cache_gib", o.kv_cache_gib, "Memory for keys and values of the playing policy, GiB")
-      .Min(0.001)
+  set.Add("--kv_cache_gib", o.kv_cache_gib,
+          "Most memory for keys and values of the playing policy, GiB; 0: as 32 sequences of the "
+          "model's length take, but at least 1 and at most a quarter of the machine's")
+      .Min(0)
       .OnlySpeed();
 }
 

@@ -92,6 +92,23 @@ TEST_F(AgentReportTest, ShowsTheNodesOfATree) {
             Json::parse(R"([["user", "Craft."], ["assistant", "Ok."]])"));
 }
 
+TEST_F(AgentReportTest, ShowsWhatTheModelSaidWhereATurnOfATreeSlipped) {
+  Tree tree = SmallTree(7);
+  Node slipped;
+  slipped.action = "get 1 stone";
+  slipped.slip = Slip{.said = "get 2 birch planks", .response = "Action: get 2 birch planks"};
+  tree.Add(0, slipped);
+  WriteSmallTree(At("trees/textcraft/hand"), tree);
+  const std::string page = Page();
+  const Json line = PartOfKind(IndexOf(page), "search").at("trees").at(0);
+  const Json item = ItemOf(page, line.at(6), line.at(7));
+  const Json& said = item.at("said");
+  ASSERT_EQ(said.size(), 6);
+  EXPECT_EQ(said.at(0), -1);
+  EXPECT_EQ(said.at(4), -1);
+  EXPECT_EQ(item.at("texts").at(said.at(5).get<size_t>()), "get 2 birch planks");
+}
+
 TEST_F(AgentReportTest, ShowsRowsByTheirParts) {
   WriteSmallTree(At("trees/textcraft/hand"), SmallTree(7));
   WriteSmallRows(At("rows"), "elsewhere/trees/textcraft/hand");

@@ -10,7 +10,7 @@
 #include <optional>
 #include <thread>
 
-#include "common/usable_cores.h"
+#include "common/machine_limits.h"
 #include "training/distributed/job_group.h"
 #include "training/distributed/launcher.h"
 #include "training/distributed/rendezvous.h"

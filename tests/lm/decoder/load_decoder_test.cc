@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "lm/decoder/decoder_plan.h"
 #include "lm/weights/safetensors.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/decoder/paged_text.h"
@@ -482,6 +483,14 @@ TEST_F(Refusal, ATiedOutputThatDiffers) {
   std::vector<std::byte> other(weights_["lm_head.weight"].data.size());
   weights_["lm_head.weight"].data = other;
   EXPECT_THAT(Message(weights_), AllOf(HasSubstr("lm_head.weight"), HasSubstr("tied")));
+}
+
+TEST(KeysAndValues, HaveRoomFor32SequencesButAQuarterOfTheMemoryAtMost) {
+  constexpr int64_t kGib = int64_t{1} << 30;
+  EXPECT_EQ(DefaultCacheBytes(1 << 14, 1 << 13, 64 * kGib), 4 * kGib);
+  EXPECT_EQ(DefaultCacheBytes(1 << 14, 1 << 13, 8 * kGib), 2 * kGib) << "a quarter";
+  EXPECT_EQ(DefaultCacheBytes(1 << 8, 1 << 10, 64 * kGib), kGib) << "a small model";
+  EXPECT_EQ(DefaultCacheBytes(1 << 8, 1 << 10, 2 * kGib), kGib / 2);
 }
 
 TEST_F(Refusal, BadOptions) {
