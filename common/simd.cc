@@ -13,9 +13,9 @@
 #endif
 
 #include "common/error.h"
+#include "common/machine_limits.h"
 #include "common/options.h"
 #include "common/text.h"
-#include "common/machine_limits.h"
 
 namespace agentr {
 namespace {

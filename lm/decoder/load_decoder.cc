@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "common/error.h"
-#include "common/options.h"
 #include "common/machine_limits.h"
+#include "common/options.h"
 #include "lm/decoder/aten_decoder.h"
 #include "lm/decoder/cpu_decoder.h"
 #include "lm/decoder/decoder_plan.h"
@@ -55,8 +55,8 @@ int64_t CacheBytes(const DecoderOptions& options, const DecoderPlan& plan) {
   if (options.kv_cache_gib > 0) return static_cast<int64_t>(options.kv_cache_gib * kGib);
   if (options.device != "cpu" || options.reference) return kGib;
   const ModelConfig& config = plan.config;
-  const int64_t position_bytes = 2 * config.num_layers * config.num_kv_heads * config.head_dim *
-                                 NumberBytes(plan.kv_type);
+  const int64_t position_bytes =
+      2 * config.num_layers * config.num_kv_heads * config.head_dim * NumberBytes(plan.kv_type);
   return DefaultCacheBytes(position_bytes, plan.max_context, UsableMemory());
 }
 
@@ -93,9 +93,10 @@ void Declare(OptionSet& set, DecoderOptions& o) {
           "bytes")
       .OneOf({"auto", "float32", "bfloat16", "float16", "q8"});
   set.Add("--model_context", o.max_context, "Positions of a sequence; 0: the model's limit").Min(0);
-  set.Add("--kv_cache_gib", o.kv_cache_gib,
-          "Most memory for keys and values, GiB; 0: as 32 sequences of the model's length take, but "
-          "at least 1 and at most a quarter of the machine's")
+  set.Add(
+         "--kv_cache_gib", o.kv_cache_gib,
+         "Most memory for keys and values, GiB; 0: as 32 sequences of the model's length take, but "
+         "at least 1 and at most a quarter of the machine's")
       .Min(0)
       .Formerly("--cache_gib")
       .OnlySpeed();
