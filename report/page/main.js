@@ -91,6 +91,12 @@ function place() {
   return {name: part || '', part: Number(part), item: number_ === undefined ? -1 : Number(number_)};
 }
 
+// False for an address whose item is not in the part, as of a longer report: it shows the part's list.
+function hasItem(at, part) {
+  const [, page, items] = kPages[part.kind];
+  return page !== null && at.item >= 0 && at.item < part[items].length;
+}
+
 let drawn = 0;  // counts pages, so that a slow one does not replace a later one
 async function show() {
   const turn = ++drawn;
@@ -99,7 +105,7 @@ async function show() {
   try {
     if (at.name === 'compare') content = comparePage();
     else if (at.name === '' || !part) content = overview();
-    else if (at.item >= 0) content = [crumbs(at, part), await kPages[part.kind][1](part, at.part, at.item)];
+    else if (hasItem(at, part)) content = [crumbs(at, part), await kPages[part.kind][1](part, at.part, at.item)];
     else content = await kPages[part.kind][0](part, at.part);
   } catch (error) {
     content = h('p', {class: 'warning'}, `This part of the report cannot be shown: ${error.message}`);

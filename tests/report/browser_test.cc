@@ -114,7 +114,9 @@ TEST_F(BrowserTest, ShowsEveryKindOfResult) {
                                                     {"#/2", "malformed"},
                                                     {"#/2/0", "bandname part4"},
                                                     {"#/3", "Loss by kind of text"},
+                                                    {"#/3/0", "Loss by kind of text"},
                                                     {"#/4", "best reward, mean"},
+                                                    {"#/4/99", "best reward, mean"},
                                                     {"#/5", "critic: gap"},
                                                     {"#/compare", "From "}};
   for (const auto& [view, text] : views) {
