@@ -93,10 +93,7 @@ void Declare(OptionSet& set, DecoderOptions& o) {
           "bytes")
       .OneOf({"auto", "float32", "bfloat16", "float16", "q8"});
   set.Add("--model_context", o.max_context, "Positions of a sequence; 0: the model's limit").Min(0);
-  set.Add(
-         "--kv_cache_gib", o.kv_cache_gib,
-         "Most memory for keys and values, GiB; 0: as 32 sequences of the model's length take, but "
-         "at least 1 and at most a quarter of the machine's")
+  set.Add("--kv_cache_gib", o.kv_cache_gib, kKvCacheHelp)
       .Min(0)
       .Formerly("--cache_gib")
       .OnlySpeed();

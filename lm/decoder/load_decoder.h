@@ -14,6 +14,11 @@ namespace agentr {
 
 class OptionSet;
 
+// What --help says of --kv_cache_gib.
+inline constexpr const char* kKvCacheHelp =
+    "Most memory for keys and values, GiB; 0: 1 on a GPU, else as 32 sequences of the model's "
+    "length take, but at least 1, and at most a quarter of the machine's";
+
 struct DecoderOptions {
   std::string device = "cpu";     // cpu | cuda | cuda:N
   std::string dtype = "auto";     // auto (the file's) | float32 | bfloat16 | float16 | q8_0 | q4_0

@@ -91,7 +91,7 @@ function place() {
   return {name: part || '', part: Number(part), item: number_ === undefined ? -1 : Number(number_)};
 }
 
-// False for an address whose item is not in the part, as of a longer report: it shows the part's list.
+// False where the address names an item that the part does not have; the part's list is shown instead.
 function hasItem(at, part) {
   const [, page, items] = kPages[part.kind];
   return page !== null && at.item >= 0 && at.item < part[items].length;

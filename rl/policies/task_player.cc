@@ -11,6 +11,7 @@
 #include "common/options.h"
 #include "common/work_queue.h"
 #include "eval/task_selection.h"
+#include "lm/decoder/load_decoder.h"
 #include "lm/engine/sampler.h"
 #include "lm/model_folder.h"
 #include "rl/agent_rl.h"
@@ -66,11 +67,7 @@ void Declare(OptionSet& set, TaskPlayOptions& o) {
   set.Add("--max_batch", o.max_batch, "Responses that are written at once; others wait")
       .Min(1)
       .OnlySpeed();
-  set.Add("--kv_cache_gib", o.kv_cache_gib,
-          "Most memory for keys and values of the playing policy, GiB; 0: as 32 sequences of the "
-          "model's length take, but at least 1 and at most a quarter of the machine's")
-      .Min(0)
-      .OnlySpeed();
+  set.Add("--kv_cache_gib", o.kv_cache_gib, kKvCacheHelp).Min(0).OnlySpeed();
 }
 
 TaskPlayer::TaskPlayer(const AgentRlOptions& options, PolicyModel& policy, Workbench& workbench)
