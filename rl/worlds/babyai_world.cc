@@ -63,7 +63,7 @@ std::span<const BatchStep> BabyAiWorldBatch::Step(std::span<const std::string_vi
 }
 
 std::string BabyAiWorldBatch::Expert(size_t slot) const {
-  return std::string(PlanBabyAi(*memories_[slot].scene));
+  return std::string(PlanBabyAi(*memories_[slot].scene).action);
 }
 
 std::string BabyAiWorldBatch::AnyAction(size_t /*slot*/, RandomStream& random) const {

@@ -22,7 +22,9 @@ endfunction()
 
 # The instruction-set levels below this processor's (common/simd.h).
 set(AGENTR_LOWER_SIMD "")
-if(EXISTS /proc/cpuinfo)
+if(CMAKE_CROSSCOMPILING)
+  set(AGENTR_LOWER_SIMD portable)
+elseif(EXISTS /proc/cpuinfo)
   file(STRINGS /proc/cpuinfo flags REGEX "^(flags|Features)" LIMIT_COUNT 1)
   if(flags MATCHES " avx2 " OR flags MATCHES " asimd ")
     list(APPEND AGENTR_LOWER_SIMD portable)

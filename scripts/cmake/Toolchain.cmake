@@ -15,7 +15,7 @@ if(AGENTR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 find_program(AGENTR_MOLD mold)
-if(AGENTR_MOLD)
+if(AGENTR_MOLD AND NOT CMAKE_CROSSCOMPILING)  # which would ask for a mold of the other processor
   add_link_options(-fuse-ld=mold)
 endif()
 

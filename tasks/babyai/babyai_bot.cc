@@ -66,18 +66,18 @@ class Planner {
  public:
   explicit Planner(const BabyAiMap& map) : map_(map), search_(map) {}
 
-  std::string_view Plan(const BabyAiErrand& errand) const {
+  BabyAiStep Plan(const BabyAiErrand& errand) const {
     switch (errand.kind) {
       case BabyAiErrand::kGoTo:
-        return GoTo(errand.what);
+        return {GoTo(errand.what), errand.what};
       case BabyAiErrand::kPickUp:
-        return PickUp(errand.what);
+        return {PickUp(errand.what), errand.what};
       case BabyAiErrand::kOpen:
         return Open(errand.what);
       case BabyAiErrand::kPutNext:
         return PutNext(errand);
     }
-    return kRight;
+    return {kRight, {}};
   }
 
  private:
@@ -127,7 +127,7 @@ class Planner {
     return way.found ? Else(way, "pick up") : Explore();
   }
 
-  std::string_view Open(const BabyAiWanted& wanted) const {
+  BabyAiStep Open(const BabyAiWanted& wanted) const {
     const BabyAiThing* door = nullptr;
     // The door may be known although no way leads to it yet, so all spots are looked through.
     for (int y = -BabyAiMap::kReach; y <= BabyAiMap::kReach && door == nullptr; ++y) {
@@ -136,16 +136,18 @@ class Planner {
         if (thing != nullptr && wanted.Matches(*thing)) door = thing;
       }
     }
-    if (door == nullptr) return Explore();
+    if (door == nullptr) return {Explore(), wanted};
     const BabyAiWanted key = {door->color, "key"};
     const bool has_key = map_.carried() && key.Matches(*map_.carried());
-    if (door->state == "locked" && !has_key) return PickUp(key);
+    if (door->state == "locked" && !has_key) return {PickUp(key), key};
     const Way way = search_.To(Facing(wanted));
-    return way.found ? Else(way, "toggle") : Explore();
+    return {way.found ? Else(way, "toggle") : Explore(), wanted};
   }
 
-  std::string_view PutNext(const BabyAiErrand& errand) const {
-    if (!map_.carried() || !errand.what.Matches(*map_.carried())) return PickUp(errand.what);
+  BabyAiStep PutNext(const BabyAiErrand& errand) const {
+    if (!map_.carried() || !errand.what.Matches(*map_.carried())) {
+      return {PickUp(errand.what), errand.what};
+    }
     const Way way = search_.To([&](const BabyAiPose& pose) {
       const BabyAiSpot place = pose.Front();
       if (!map_.IsFree(place) || map_.ThingAt(place) != nullptr) return false;
@@ -155,7 +157,7 @@ class Planner {
       }
       return false;
     });
-    return way.found ? Else(way, "drop") : Explore();
+    return {way.found ? Else(way, "drop") : Explore(), errand.beside};
   }
 
   const BabyAiMap& map_;
@@ -164,14 +166,14 @@ class Planner {
 
 }  // namespace
 
-std::string_view PlanBabyAi(const BabyAiScene& scene) {
+BabyAiStep PlanBabyAi(const BabyAiScene& scene) {
   const Planner planner(scene.map);
   for (const BabyAiErrand& errand : scene.errands) {
     const bool done = scene.errands.size() > 1 && errand.kind == BabyAiErrand::kPickUp &&
                       scene.map.HasPickedUp(errand.what);
     if (!done) return planner.Plan(errand);
   }
-  return kRight;
+  return {kRight, {}};
 }
 
 }  // namespace agentr

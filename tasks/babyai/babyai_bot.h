@@ -8,8 +8,15 @@
 
 namespace agentr {
 
-// The next action: one of "turn left", "turn right", "go forward", "pick up", "drop", "toggle".
-// If nothing leads on, "turn right".
-std::string_view PlanBabyAi(const BabyAiScene& scene);
+struct BabyAiStep {
+  // One of "turn left", "turn right", "go forward", "pick up", "drop", "toggle"; if nothing leads
+  // on, "turn right".
+  std::string_view action;
+  // What it leads to: the thing of the mission's part, the key of a locked door, or the thing next
+  // to which what is carried belongs. Its type is empty if the mission is not understood.
+  BabyAiWanted about;
+};
+
+BabyAiStep PlanBabyAi(const BabyAiScene& scene);
 
 }  // namespace agentr

@@ -13,7 +13,7 @@ std::vector<std::string> Gold(const BabyAiText& game, int64_t data_idx) {
   if (!state) return actions;
   std::vector<Message> conversation = {{"user", state->observation}};
   while (!state->done()) {
-    const std::string action(PlanBabyAi(*ReadBabyAi(conversation)));
+    const std::string action(PlanBabyAi(*ReadBabyAi(conversation)).action);
     game.Step(*state, action);
     actions.push_back(action);
     conversation.push_back({"assistant", "Action: " + action});

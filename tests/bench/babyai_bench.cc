@@ -53,7 +53,7 @@ BotScore PlayBot(const BabyAiText& game, int episodes, int first) {
     std::optional<BabyAiTextState> state = game.Start(first + i);
     std::vector<Message> conversation = {{"user", state->observation}};
     while (!state->game.done()) {
-      const std::string action(PlanBabyAi(*ReadBabyAi(conversation)));
+      const std::string action(PlanBabyAi(*ReadBabyAi(conversation)).action);
       game.Step(*state, action);
       conversation.push_back({"assistant", "Action: " + action});
       conversation.push_back({"user", state->observation});

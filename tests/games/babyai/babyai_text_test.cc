@@ -167,7 +167,7 @@ TEST(BabyAiMap, ReadsStoredConversationsToo) {
   EXPECT_EQ(scene->map.ThingAt({1, -1})->color, "red");
   EXPECT_FALSE(scene->map.IsFree({0, -3})) << "the wall";
   EXPECT_TRUE(scene->map.IsFree({0, -2}));
-  EXPECT_EQ(PlanBabyAi(*scene), "turn right");
+  EXPECT_EQ(PlanBabyAi(*scene).action, "turn right");
   EXPECT_FALSE(ReadBabyAi(std::span(conversation).first(2)));
 }
 
