@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/random.h"
+#include "tasks/babyai/babyai_policy.h"
 #include "tasks/scripted_model.h"
 #include "tasks/task_kinds.h"
 #include "tests/tasks/small_babyai.h"
@@ -14,6 +15,7 @@
 namespace agentr {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -142,6 +144,46 @@ TEST(BabyAiFamily, TheWayBackComesFirst) {
   EXPECT_THAT(family.Recoveries(PlayedMoves({"drop"}), {}),
               ElementsAre("pick up", "turn left", "turn right", "go forward", "drop"));
   EXPECT_THAT(family.Recoveries(std::vector<Message>{{"user", kView + kOffer}}, {}), IsEmpty());
+}
+
+// What the planner thinks behind these observations when it does `action`.
+std::string ThoughtBehind(const std::vector<std::pair<std::string, std::string>>& turns,
+                          std::string_view last, std::string_view action) {
+  const std::string offered =
+      "\nAvailable actions: [\"turn left\", \"turn right\", \"go forward\", \"pick up\", "
+      "\"drop\", \"toggle\"]";
+  std::vector<Message> history;
+  for (const auto& [shown, done] : turns) {
+    history.push_back({"user", shown + offered});
+    history.push_back({"assistant", "Action: " + done});
+  }
+  history.push_back({"user", std::string(last) + offered});
+  RandomStream random(1);
+  return ReadBabyAiPolicy(history)->Thought(action, random);
+}
+
+TEST(BabyAiPolicy, SaysWhereTheThingIs) {
+  const std::string goal = "Your goal: pick up the red key\n";
+  const std::string seen = "You see a red key 1 step left and 2 steps forward";
+  EXPECT_THAT(ThoughtBehind({}, goal + "You see a wall 3 steps forward", "turn left"),
+              HasSubstr("I see no red key. "));
+  EXPECT_THAT(ThoughtBehind({}, goal + seen, "go forward"),
+              HasSubstr("The red key is 1 step left and 2 steps forward. "));
+  EXPECT_THAT(ThoughtBehind({}, goal + "You see a red key 1 step forward", "pick up"),
+              HasSubstr("The red key is right in front of me. "));
+  EXPECT_THAT(
+      ThoughtBehind({{goal + seen, "turn right"}}, "You see a grey box 1 step forward",
+                    "turn left"),
+      AllOf(HasSubstr("The red key is 2 steps left and 1 step behind me. "), HasSubstr("left")))
+      << "it remembers what it saw";
+}
+
+TEST(BabyAiPolicy, ALockedDoorTakesItsKey) {
+  const std::string goal = "Your goal: open the blue door\n";
+  const std::string door = "You see a locked blue door 4 steps forward";
+  EXPECT_THAT(ThoughtBehind({}, goal + door, "turn left"), HasSubstr("I see no blue key. "));
+  EXPECT_THAT(ThoughtBehind({}, goal + door + ", You see a blue key 1 step right", "turn right"),
+              HasSubstr("The blue key is 1 step right. "));
 }
 
 // An action that is offered, or was, or is none.
