@@ -51,7 +51,7 @@ objdump -d --no-show-raw-insn -C "$1" | awk '
     gsub(/ /, "", parts[1])
     place[Hex(parts[1])] = count
     # A conditional jump: j.. on x86, b.., cb.. and tb.. on aarch64.
-    if (text ~ /^(j[a-z]+|b\.[a-z]+|cbn?z|tbn?z|b)[ \t]/ && match(text, /[0-9a-f]+ </)) {
+    if (text ~ /^(j[a-z]+|b\.[a-z]+|cbn?z|tbn?z)[ \t]/ && match(text, /[0-9a-f]+ </)) {
       target[count] = Hex(substr(text, RSTART, RLENGTH - 2))
     }
   }
