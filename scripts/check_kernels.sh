@@ -2,8 +2,9 @@
 # Fails if the compiler keeps the sums of a product in memory: if an inner loop of a tile of
 # lm/kernels stores a vector register. Such a kernel gives right results, ten times slower.
 #   scripts/check_kernels.sh LIBRARY     the compiled kernels, e.g. build/release/lm/libagentr_lm_kernels.a
+# OBJDUMP is that of the library's processor.
 set -euo pipefail
-objdump -d --no-show-raw-insn -C "$1" | awk '
+"${OBJDUMP:-objdump}" -d --no-show-raw-insn -C "$1" | awk '
   function Hex(text,    i, value) {
     for (i = 1; i <= length(text); ++i) value = value * 16 + index("0123456789abcdef", substr(text, i, 1)) - 1
     return value
@@ -14,10 +15,12 @@ objdump -d --no-show-raw-insn -C "$1" | awk '
     if (text !~ /^v?(mov|pmov|extract)[a-z0-9]*[ \t]+\$?[^(]*%[xyz]mm[0-9]+(\{[^}]*\})*,/) return 0
     return text ~ /\)(\{[^}]*\})*$/ && text !~ /^[^ \t]*[ \t]+[^%$]*\(/
   }
-  # The loops from a jump back to its target that contain no other such loop.
-  function CheckFunction(    i, j, k, loops, inner, products) {
+  # The loops from a jump back to its target that contain no other such loop. A jump back across a return is
+  # none: it leads from a part that was moved behind the end of the function.
+  function CheckFunction(    i, j, k, loops, inner, products, left) {
     for (i = 1; i <= count; ++i) {
-      if (!(i in target) || !(target[i] in place) || place[target[i]] > i) continue
+      if (line[i] ~ /^ret/) left = i
+      if (!(i in target) || !(target[i] in place) || place[target[i]] > i || place[target[i]] < left) continue
       begin[++loops] = place[target[i]]
       end[loops] = i
     }
@@ -51,7 +54,7 @@ objdump -d --no-show-raw-insn -C "$1" | awk '
     gsub(/ /, "", parts[1])
     place[Hex(parts[1])] = count
     # A conditional jump: j.. on x86, b.., cb.. and tb.. on aarch64.
-    if (text ~ /^(j[a-z]+|b\.[a-z]+|cbn?z|tbn?z)[ \t]/ && match(text, /[0-9a-f]+ </)) {
+    if (text ~ /^(j[a-z]+|b\.[a-z]+|cbn?z|tbn?z|b)[ \t]/ && match(text, /[0-9a-f]+ </)) {
       target[count] = Hex(substr(text, RSTART, RLENGTH - 2))
     }
   }

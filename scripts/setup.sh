@@ -488,8 +488,10 @@ install_aarch64() {
   fi
   say "to build and test for 64-bit ARM:"
   printf '  cmake --preset release -B build/aarch64 -DAGENTR_SYSROOT=%q \\\n' "$prefix"
-  printf '    -DCMAKE_TOOLCHAIN_FILE=scripts/cmake/aarch64.cmake && cmake --build build/aarch64 --target lm_test programs\n'
-  printf '  ctest --test-dir build/aarch64 -R ^lm_\n'
+  printf '    -DCMAKE_TOOLCHAIN_FILE=scripts/cmake/aarch64.cmake\n'
+  printf '  cmake --build build/aarch64 --target lm_test lm_decoder_test programs\n'
+  printf '  ctest --test-dir build/aarch64 -R kernels_in_registers\n'
+  printf '  (cd build/aarch64/tests/lm && qemu-aarch64 -L %q ../../bin/lm_test)\n' "$prefix"
 }
 
 tell_next() {
