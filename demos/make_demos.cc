@@ -72,6 +72,8 @@ void Declare(OptionSet& set, MakeDemosOptions& options) {
           "Share of turns in which a mistake is made; it is not trained, what follows it is")
       .Range(0, 1);
   set.Add("--train_slips", options.textcraft.train_slips, "Train the mistakes themselves as well");
+  set.Add("--look", options.textcraft.look,
+          "After a refused turn look at what is held before the next step");
   set.Add("--built_in", options.textcraft.built_in,
           "Share of the books that are the built-in one, without the goals of its test tasks")
       .Range(0, 1);

@@ -184,21 +184,28 @@ void SceneMaker::AddEpisode(const Scene& scene, uint32_t goal, RandomStream rand
   std::vector<char> trained(messages.size());
   TextCraftState state = book_.game.Start(goal);
   bool failed = false;
-  for (int turn = 0; turn < options_.max_turns && !state.done; ++turn) {
-    const std::optional<TextCraftView> view = ReadTextCraft(messages);
-    const std::optional<TaughtStep> step = view ? TeachTextCraft(*view) : std::nullopt;
-    if (!step) return;
-    const bool slips = random.Chance(options_.slips);
-    const std::string action =
-        slips ? TextCraftMistake(*view, step->action, random) : ActionText(*view, step->action);
+  const auto say = [&](std::string_view thought, std::string_view action, bool train) {
     messages.push_back(
         {"assistant", fmt::format("Thought: {}{}\nAction: {}", failed ? "That did not work. " : "",
-                                  step->thought, action)});
-    trained.push_back(slips ? 0 : 1);
+                                  thought, action)});
+    trained.push_back(train ? 1 : 0);
     book_.game.Step(state, CleanTextCraftAction(action));
     messages.push_back({"user", OneLine(state.observation)});
     trained.push_back(0);
     failed = family_.IsRefusal("", action, state.observation);
+  };
+  for (int turn = 0; turn < options_.max_turns && !state.done; ++turn) {
+    if (failed && options_.look) {
+      say("I look at what I hold.", "inventory", true);
+      continue;
+    }
+    const std::optional<TextCraftView> view = ReadTextCraft(messages);
+    const std::optional<TaughtStep> step = view ? TeachTextCraft(*view) : std::nullopt;
+    if (!step) return;
+    const bool slips = random.Chance(options_.slips);
+    say(step->thought,
+        slips ? TextCraftMistake(*view, step->action, random) : ActionText(*view, step->action),
+        !slips);
     if (failed && !slips) return;
   }
   if (!state.done) return;

@@ -19,6 +19,7 @@ namespace {
 using ::testing::Gt;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr size_t kFirstObservation = 2;
 
@@ -112,6 +113,25 @@ TEST(TextCraftDemosTest, MistakesAreTrainedWhereThatIsAskedFor) {
     }
   }
   EXPECT_THAT(trained_mistakes, Gt(50));
+}
+
+TEST(TextCraftDemosTest, ARefusedTurnIsFollowedByALookWhereThatIsAskedFor) {
+  const TextCraftFamily family;
+  int looks = 0;
+  for (const DemoRow& row : Rows({.slips = 0.3, .look = true})) {
+    if (!IsEpisode(row)) continue;
+    for (size_t i = kFirstObservation + 3; i < row["messages"].size(); i += 2) {
+      const std::string shown = Content(row, i - 1);
+      if (!family.IsRefusal("", "", shown)) continue;
+      EXPECT_EQ(Content(row, i),
+                "Thought: That did not work. I look at what I hold.\nAction: inventory");
+      EXPECT_EQ(row["messages"][i]["weight"], 1);
+      EXPECT_THAT(Content(row, i + 1), StartsWith("Inventory: "));
+      EXPECT_THAT(Content(row, i + 2), Not(HasSubstr("That did not work.")));
+      ++looks;
+    }
+  }
+  EXPECT_THAT(looks, Gt(50));
 }
 
 TEST(TextCraftDemosTest, ARecoveryOwnsThatTheLastActionFailed) {
