@@ -123,8 +123,10 @@ class BabyAiPolicyState : public PolicyState {
   std::string Thought(std::string_view action, RandomStream& random) const override {
     const std::string about = NameOf(Step().about);
     const std::optional<Whereabouts> at = FindWhereabouts(scene_.map, Step().about);
-    const std::string where = at ? fmt::format("The {} is {}.", about, WhereaboutsText(*at))
-                                 : fmt::format("I see no {}.", about);
+    std::string where = at ? fmt::format("The {} is {}.", about, WhereaboutsText(*at))
+                           : fmt::format("I see no {}.", about);
+    const std::string ahead = Obstacle();
+    if (!ahead.empty()) where += fmt::format(" A {} is in my way.", ahead);
     const std::string_view side = action == "turn left" ? "left" : "right";
     const std::string_view opening = AnyOpening(random);
     const Reasons& reasons = ReasonsForMove(action, at.has_value());
@@ -138,6 +140,15 @@ class BabyAiPolicyState : public PolicyState {
     if (what.type.empty()) return "goal";
     return what.color.empty() ? std::string(what.type)
                               : fmt::format("{} {}", what.color, what.type);
+  }
+
+  // What is right in front and cannot be walked through, if it is not what the step leads to.
+  std::string Obstacle() const {
+    const BabyAiSpot front = scene_.map.pose().Front();
+    const BabyAiThing* const thing = scene_.map.ThingAt(front);
+    if (scene_.map.IsFree(front)) return "";
+    if (thing == nullptr) return "wall";
+    return Step().about.Matches(*thing) ? "" : fmt::format("{} {}", thing->color, thing->type);
   }
 
   const BabyAiStep& Step() const {

@@ -19,6 +19,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 const std::string kView =
     "In front of you in this room, you can see several objects: There is a red ball 1 right in "
@@ -176,6 +177,18 @@ TEST(BabyAiPolicy, SaysWhereTheThingIs) {
                     "turn left"),
       AllOf(HasSubstr("The red key is 2 steps left and 1 step behind me. "), HasSubstr("left")))
       << "it remembers what it saw";
+}
+
+TEST(BabyAiPolicy, SaysWhatIsInTheWay) {
+  const std::string goal = "Your goal: go to the red key\n";
+  EXPECT_THAT(ThoughtBehind({}, goal + "You see a grey box 1 step forward", "turn left"),
+              HasSubstr("I see no red key. A grey box is in my way. "));
+  EXPECT_THAT(ThoughtBehind({}, goal + "You see a wall 1 step forward", "turn left"),
+              HasSubstr("A wall is in my way. "));
+  EXPECT_THAT(ThoughtBehind({}, goal + "You see a red key 1 step forward", "turn left"),
+              Not(HasSubstr("in my way")));
+  EXPECT_THAT(ThoughtBehind({}, goal + "You see a open red door 1 step forward", "go forward"),
+              Not(HasSubstr("in my way")));
 }
 
 TEST(BabyAiPolicy, ALockedDoorTakesItsKey) {
