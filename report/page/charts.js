@@ -99,8 +99,10 @@ function lineChart(title, series, options = {}) {
 function intervalChart(title, rows, low = 0, high = 1) {
   const shown = rows.filter((row) => row.estimate);
   if (shown.length === 0) return null;
-  const width = 620, left = 250, right = 60, line = 26, top = 6;
-  const height = top + shown.length * line + 24;
+  // A narrow screen has no room for the names beside the intervals; they stand above them.
+  const narrow = innerWidth < 640;
+  const [width, left, right, line] = narrow ? [360, 12, 52, 42] : [620, 250, 60, 26];
+  const top = 6, height = top + shown.length * line + 24;
   const x = (value) => left + (value - low) / (high - low) * (width - left - right);
   const drawing = svg('svg', {viewBox: `0 0 ${width} ${height}`, class: 'chart wide', role: 'img',
                               'aria-label': title});
@@ -112,9 +114,10 @@ function intervalChart(title, rows, low = 0, high = 1) {
           number(value)));
   }
   shown.forEach((row, i) => {
-    const y = top + (i + 0.5) * line;
+    const y = top + (i + (narrow ? 0.75 : 0.5)) * line;
     const name = row.name.length > 40 ? '…' + row.name.slice(-39) : row.name;
-    const label = svg('text', {class: 'name', x: left - 10, y: y + 4, 'text-anchor': 'end'}, name);
+    const label = narrow ? svg('text', {class: 'name', x: 0, y: y - 14}, name) :
+      svg('text', {class: 'name', x: left - 10, y: y + 4, 'text-anchor': 'end'}, name);
     drawing.append(
       row.href ? svg('a', {href: row.href}, label) : label,
       svg('g', {class: 'c0'},
