@@ -171,9 +171,10 @@ Result<TruncatedCompletion> Search::Complete(int node) {
   conversation.messages = [&](int dropped) { return History(node, dropped); };
   conversation.sampled = [&](int dropped) { return SampledIds(node, dropped); };
   conversation.first_turn = static_cast<int>(tree_.instruction().size()) + 1;
+  conversation.least_dropped = tree_.node(node).dropped_turns;
   conversation.most_dropped = tree_.node(node).depth;
   return CompleteTruncated(context_.model, conversation, options_.n_gen, sampling,
-                           options_.max_context);
+                           {options_.max_context, options_.context_slack});
 }
 
 std::vector<Message> Search::History(int node, int dropped_turns) const {

@@ -171,8 +171,8 @@ Result<TruncatedCompletion> EpisodePlayer::Ask(int n, const SamplingParams& samp
   conversation.most_dropped = std::max(static_cast<int>(episode_.turns.size()) - 1, 0);
   const Stopwatch watch(episode_.model_s);
   at_fault_ = EpisodeEnd::kModelError;
-  Result<TruncatedCompletion> said =
-      CompleteTruncated(context_.model, conversation, n, params, options_.max_context);
+  Result<TruncatedCompletion> said = CompleteTruncated(
+      context_.model, conversation, n, params, {options_.max_context, options_.context_slack});
   if (said) episode_.usage += said->batch.usage;
   return said;
 }

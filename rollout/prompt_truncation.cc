@@ -40,13 +40,16 @@ int NextToDrop(const PreparedPrompt& prompt, const TruncatableConversation& conv
 
 Result<TruncatedCompletion> CompleteTruncated(LanguageModel& model,
                                               const TruncatableConversation& conversation, int n,
-                                              const SamplingParams& sampling, int max_context) {
-  const int64_t room = max_context - sampling.max_tokens;
+                                              const SamplingParams& sampling, ContextLimit limit) {
+  const int64_t room = limit.tokens - sampling.max_tokens;
+  const auto less = static_cast<int64_t>((1 - limit.slack) * static_cast<double>(room));
+  int64_t wanted = room;  // until it proves too little
   std::string refusal;
   for (int dropped = conversation.least_dropped; dropped <= conversation.most_dropped;) {
     AGENTR_ASSIGN_OR_RETURN(const PreparedPrompt prompt, Prepare(model, conversation, dropped));
-    if (prompt.tokens > room) {
-      dropped = NextToDrop(prompt, conversation, dropped, room);
+    if (prompt.tokens > (dropped == conversation.most_dropped ? room : wanted)) {
+      wanted = less;
+      dropped = NextToDrop(prompt, conversation, dropped, wanted);
       continue;
     }
     Result<CompletionBatch> batch = model.CompletePrepared(prompt, n, sampling);
@@ -60,7 +63,7 @@ Result<TruncatedCompletion> CompleteTruncated(LanguageModel& model,
   return Fail(ErrorKind::kContextLength,
               fmt::format("the shortest possible prompt leaves no room for {} new tokens in a "
                           "context of {}; raise --max_context or lower --max_new_tokens{}",
-                          sampling.max_tokens, max_context, refusal));
+                          sampling.max_tokens, limit.tokens, refusal));
 }
 
 Result<Completion> RespondTruncated(LanguageModel& model,
@@ -68,7 +71,7 @@ Result<Completion> RespondTruncated(LanguageModel& model,
                                     const SamplingParams& sampling, int max_context) {
   const int context = max_context == 0 ? std::numeric_limits<int>::max() : max_context;
   AGENTR_ASSIGN_OR_RETURN(TruncatedCompletion answer,
-                          CompleteTruncated(model, conversation, 1, sampling, context));
+                          CompleteTruncated(model, conversation, 1, sampling, {context}));
   if (answer.batch.completions.empty()) {
     return Fail(ErrorKind::kProtocol, "the model returned no completion");
   }

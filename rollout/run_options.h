@@ -61,6 +61,7 @@ struct SamplingOptions {
   double top_p = 1.0;
   int max_new_tokens = 500;  // per response
   int max_context = 8192;    // tokens of prompt and response together
+  double context_slack = 0;  // ContextLimit::slack
   uint64_t seed = 0;
   std::vector<std::string> stop = {};      // texts that end a response and are no part of it
   Thinking thinking = Thinking::kContent;  // what becomes of the model's thoughts

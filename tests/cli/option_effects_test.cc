@@ -40,7 +40,7 @@ determines: agent_eval lm_server mcts_collect path_collect
 determines: agent_eval lm_server mcts_collect path_collect self_train
 --chat_date --kv_dtype --model_context
 determines: agent_eval mcts_collect
---planner_error_rate --slip --slip_kind --snap_actions --stop --thinking --top_p
+--context_slack --planner_error_rate --slip --slip_kind --snap_actions --stop --thinking --top_p
 determines: agent_eval mcts_collect path_collect
 --llm_field --llm_seed --max_context
 determines: agent_eval path_collect

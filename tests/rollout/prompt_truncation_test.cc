@@ -10,6 +10,8 @@
 namespace agentr {
 namespace {
 
+using ::testing::Contains;
+using ::testing::Gt;
 using ::testing::SizeIs;
 
 // LetterTemplate, which counts how often it is asked.
@@ -49,9 +51,10 @@ class PromptTruncation : public ::testing::Test {
     conversation.messages = [this](int dropped) { return Without(dropped); };
     conversation.most_dropped = 12;
     if (as_turns) conversation.first_turn = 2;
-    return CompleteTruncated(model, conversation, 1, {.max_tokens = 5}, max_context);
+    return CompleteTruncated(model, conversation, 1, {.max_tokens = 5}, {max_context, slack_});
   }
 
+  double slack_ = 0;
   int calls_ = 0;
   std::unique_ptr<LocalLanguageModel> model_;
   std::vector<Message> all_;
@@ -95,6 +98,55 @@ TEST_F(PromptTruncation, AModelThatEstimatesIsAskedOnce) {
   EXPECT_EQ(said->dropped_turns, 8) << "ten tokens per message";
   ASSERT_THAT(toy.prompts(), SizeIs(1));
   EXPECT_EQ(toy.prompts()[0], Without(8));
+}
+
+// With slack a prompt that has to lose turns loses more of them, so that later prompts lose the
+// same ones: each conversation is then the beginning of the next one, but for every few turns.
+TEST_F(PromptTruncation, SlackLeavesRoomForTheNextTurns) {
+  const auto lost_along_the_way = [this](double slack) {
+    slack_ = slack;
+    const std::vector<Message> whole = all_;
+    std::vector<int> lost;
+    for (int turn = 0; turn <= 12; ++turn) {
+      all_.assign(whole.begin(), whole.begin() + 2 + 2 * turn);
+      TruncatableConversation conversation;
+      conversation.messages = [this](int dropped) { return Without(dropped); };
+      conversation.least_dropped = lost.empty() ? 0 : lost.back();
+      conversation.most_dropped = turn;
+      conversation.first_turn = 2;
+      const auto said =
+          CompleteTruncated(*model_, conversation, 1, {.max_tokens = 5}, {150, slack_});
+      EXPECT_LE(said->batch.usage.prompt_tokens, 145);
+      lost.push_back(said->dropped_turns);
+    }
+    all_ = whole;
+    return lost;
+  };
+  const std::vector<int> all = lost_along_the_way(0), some = lost_along_the_way(0.4);
+  const auto changes = [](const std::vector<int>& lost) {
+    int count = 0;
+    for (size_t i = 1; i < lost.size(); ++i) count += lost[i] != lost[i - 1];
+    return count;
+  };
+  EXPECT_GT(changes(all), 6);
+  EXPECT_LE(changes(some), changes(all) / 2);
+  EXPECT_THAT(some, Contains(Gt(0)));
+  for (size_t i = 0; i < all.size(); ++i) EXPECT_GE(some[i], all[i]);
+}
+
+// A last turn that takes more than the slack leaves is still shown.
+TEST_F(PromptTruncation, SlackIsGivenUpBeforeTheLastTurn) {
+  all_.back().content = std::string(200, 'o');
+  slack_ = 0.5;
+  const int64_t least = CountTokens(*model_, Without(11));
+  TruncatableConversation conversation;
+  conversation.messages = [this](int dropped) { return Without(dropped); };
+  conversation.most_dropped = 11;
+  conversation.first_turn = 2;
+  const auto said = CompleteTruncated(*model_, conversation, 1, {.max_tokens = 5},
+                                      {static_cast<int>(least) + 5, slack_});
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->dropped_turns, 11);
 }
 
 TEST_F(PromptTruncation, APromptThatTheModelCannotSayIsAnError) {
