@@ -23,6 +23,7 @@ struct TextCraftDemoOptions {
   double slips = 0.06;       // share of turns in which a mistake is made
   bool train_slips = false;  // the mistakes themselves are trained as well
   bool look = false;         // a refused turn is followed by a look at what is held
+  double beliefs = 0;        // share of the mistakes that come from a wrong belief of what is held
   double built_in = 0.15;    // share of the books that are the built-in one as it is
   int goals = 5;             // most episodes of a scene
   int questions = 5;         // most commands that a scene's question asks for; 0: none

@@ -79,7 +79,7 @@ determines: env_server
 determines: lm_server
 --adapter
 determines: make_demos
---built_in --chat_rows --goals --held_out_books --judgements --look --max_commands --questions
+--beliefs --built_in --chat_rows --goals --held_out_books --judgements --look --max_commands --questions
 --scenes --shop_goals --shop_products --slips --textcraft_books --train_slips --webshop_shops
 determines: mcts_collect
 --exploration --max_depth --n_gen --value_model

@@ -134,6 +134,29 @@ TEST(TextCraftDemosTest, ARefusedTurnIsFollowedByALookWhereThatIsAskedFor) {
   EXPECT_THAT(looks, Gt(50));
 }
 
+// Behind the look stands another thought than the one that was refused, where without --beliefs the
+// same one is said again.
+TEST(TextCraftDemosTest, AWrongBeliefIsGivenUpBehindALook) {
+  const TextCraftFamily family;
+  const auto changes = [&](double beliefs) {
+    int missing = 0, changed = 0;
+    for (const DemoRow& row : Rows({.slips = 0.2, .look = true, .beliefs = beliefs})) {
+      if (!IsEpisode(row)) continue;
+      for (size_t i = kFirstObservation + 1; i + 4 < row["messages"].size(); i += 2) {
+        if (!Content(row, i + 1).starts_with("Could not find enough items")) continue;
+        EXPECT_EQ(row["messages"][i]["weight"], 0);
+        const std::string wrong = Content(row, i), next = Content(row, i + 4);
+        ++missing;
+        changed += next.substr(0, next.find('\n')) != wrong.substr(0, wrong.find('\n')) ? 1 : 0;
+      }
+    }
+    EXPECT_THAT(missing, Gt(50));
+    return static_cast<double>(changed) / missing;
+  };
+  EXPECT_GT(changes(1), 0.8);
+  EXPECT_LT(changes(0), 0.3);
+}
+
 TEST(TextCraftDemosTest, ARecoveryOwnsThatTheLastActionFailed) {
   const TextCraftFamily family;
   int recoveries = 0;
