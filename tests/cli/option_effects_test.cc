@@ -40,7 +40,8 @@ determines: agent_eval lm_server mcts_collect path_collect
 determines: agent_eval lm_server mcts_collect path_collect self_train
 --chat_date --kv_dtype --model_context
 determines: agent_eval mcts_collect
---context_slack --planner_error_rate --slip --slip_kind --snap_actions --stop --thinking --top_p
+--context_slack --planner_error_rate --slip --slip_kind --snap_actions --stop --thinking
+--top_p
 determines: agent_eval mcts_collect path_collect
 --llm_field --llm_seed --max_context
 determines: agent_eval path_collect
@@ -79,8 +80,9 @@ determines: env_server
 determines: lm_server
 --adapter
 determines: make_demos
---beliefs --built_in --chat_rows --goals --held_out_books --judgements --look --max_commands --questions
---scenes --shop_goals --shop_products --slips --textcraft_books --train_slips --webshop_shops
+--beliefs --built_in --chat_rows --goals --held_out_books --judgements --look --max_commands
+--questions --scenes --shop_goals --shop_products --slips --textcraft_books --train_slips
+--webshop_shops
 determines: mcts_collect
 --exploration --max_depth --n_gen --value_model
 determines: model_convert
