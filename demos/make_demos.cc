@@ -75,9 +75,8 @@ void Declare(OptionSet& set, MakeDemosOptions& options) {
   set.Add("--look", options.textcraft.look,
           "After a refused turn look at what is held before the next step");
   set.Add("--beliefs", options.textcraft.beliefs,
-          "Share of the mistakes in which the teacher believes that it holds what is missing: the "
-          "thought is "
-          "wrong, and not only the action; the others are slips behind a right thought")
+          "Share of the mistakes that come from a wrong belief: the thought says that something is "
+          "held which is missing; the other mistakes are slips behind a right thought")
       .Range(0, 1);
   set.Add("--built_in", options.textcraft.built_in,
           "Share of the books that are the built-in one, without the goals of its test tasks")

@@ -176,20 +176,19 @@ std::vector<Message> SceneMaker::Opening(const Scene& scene, std::string_view la
   return messages;
 }
 
-// What the teacher does who believes that it holds already what it has still to get or to make: a
-// craft for which something is missing, with the thought that nothing is. Nothing if no craft is
-// near.
-std::optional<TaughtStep> MistakenBelief(std::span<const Message> messages, TaughtStep step) {
+// What a teacher does that takes `step`, and perhaps the next ones, for done: a craft for which
+// something is missing, with the thought that nothing is. `belief` is a view of its own of the same
+// conversation as `truth`. Nothing if the next craft is too far away.
+std::optional<TaughtStep> MistakenBelief(const TextCraftView& truth,
+                                         std::optional<TextCraftView> belief, TaughtStep step) {
   constexpr int kMostBelieved = 6;  // steps that it takes for done
-  const std::optional<TextCraftView> truth = ReadTextCraft(messages);
-  std::optional<TextCraftView> belief = ReadTextCraft(messages);
-  for (int i = 0; truth && belief && i < kMostBelieved; ++i) {
+  for (int i = 0; belief && i < kMostBelieved; ++i) {
     belief->held[static_cast<size_t>(step.action.item)] += step.action.count;
     std::optional<TaughtStep> next = TeachTextCraft(*belief);
     if (!next) return std::nullopt;
     step = *std::move(next);
     const bool lacks = std::ranges::any_of(step.action.uses, [&](const ItemCount& use) {
-      return truth->held[static_cast<size_t>(use.item)] < use.count;
+      return truth.held[static_cast<size_t>(use.item)] < use.count;
     });
     if (step.action.verb == TextCraftVerb::kCraft && lacks) return step;
   }
@@ -223,8 +222,10 @@ void SceneMaker::AddEpisode(const Scene& scene, uint32_t goal, RandomStream rand
     const std::optional<TaughtStep> step = view ? TeachTextCraft(*view) : std::nullopt;
     if (!step) return;
     const bool slips = random.Chance(options_.slips);
+    // Nothing is drawn without beliefs, so that the rows of a seed stay what they were.
     if (slips && options_.beliefs > 0 && random.Chance(options_.beliefs)) {
-      if (const std::optional<TaughtStep> believed = MistakenBelief(messages, *step)) {
+      if (const std::optional<TaughtStep> believed =
+              MistakenBelief(*view, ReadTextCraft(messages), *step)) {
         say(believed->thought, ActionText(*view, believed->action), false);
         continue;
       }

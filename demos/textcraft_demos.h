@@ -5,9 +5,10 @@
 // calls it, is never played. A scene is a list of commands; its rows are episodes for several goals
 // of that list and a question about its commands, so that all of them begin alike and training
 // computes the beginning once. In some turns a mistake is made: it is not trained, what follows it
-// is. Of some episodes one step is judged, as the verifier "actor" asks (configs/verifier), by what
-// is known of it: a step of the teacher is good, a mistake that was refused or made what nobody
-// needs is bad, and of a look at the inventory nothing can be told.
+// is. It is a slip, that is another action behind a right thought, or comes from a wrong belief of
+// what is held. Of some episodes one step is judged, as the verifier "actor" asks
+// (configs/verifier), by what is known of it: a step of the teacher is good, a mistake that was
+// refused or made what nobody needs is bad, and of a look at the inventory nothing can be told.
 #pragma once
 
 #include <cstdint>

@@ -79,12 +79,10 @@ void DeclareSampling(OptionSet& set, SamplingOptions& o, const std::string& temp
   set.Add("--stop", o.stop,
           "Text at which a response ends, itself left out (repeatable); for prompts in the form of "
           "ReAct: Observation:");
-  set.Add(
-         "--context_slack", o.context_slack,
-         "Share of the prompt's room that becomes free where turns are dropped, so that the "
-         "prompts of "
-         "the next turns begin alike and are read from the cache: 0.25 makes long episodes several "
-         "times as fast; 0: as many turns as fit are shown")
+  set.Add("--context_slack", o.context_slack,
+          "Share of the prompt's room that becomes free where turns are dropped: with 0.25 the "
+          "prompts of the next few turns begin alike and come from the cache; with 0 as many turns "
+          "as fit are shown, and each prompt of a long episode is computed anew")
       .Range(0, 0.9);
   set.AddNamed(
       "--thinking", o.thinking, kThinkings,

@@ -3,15 +3,15 @@
 
     agent_rl --config configs/rl/grpo_online.toml --model_dir bundled --iterations 1 --eval_every 0 \\
       --eval_episodes 0 --output_dir round
-    agent_eval --task textcraft --model_name bundled --split train --max 64 --temperature 1 \\
-      --max_new_tokens 160 --output_dir prompts
+    agent_eval --task textcraft --model_name bundled --split train --max 64 --max_steps 20 \\
+      --temperature 1 --max_new_tokens 160 --output_dir prompts
     python3 -m venv VENV && VENV/bin/pip install torch trl
-    VENV/bin/python tests/bench/grpo_trl.py models/bundled prompts/textcraft/bundled_local --turns 512
+    VENV/bin/python tests/bench/grpo_trl.py models/bundled prompts/textcraft/bundled_local --turns 64 --batch 8
 
 TRL answers each of TURNS / 8 prompts eight times and takes four optimiser steps, each on a quarter of the
 answers, with the prompts, limits and loss of configs/rl/grpo_online.toml, but without the environment. Prints
 the seconds of each stage, and turns and tokens per second. BATCH is how many rows TRL computes at once when it
-learns; take the fastest.
+learns: TURNS has to be a multiple of four times as many, and of 8. Take the fastest.
 """
 import argparse, glob, json, tempfile, time
 import torch
@@ -22,11 +22,13 @@ from trl import GRPOConfig, GRPOTrainer
 parser = argparse.ArgumentParser()
 parser.add_argument("model")
 parser.add_argument("episodes")
-parser.add_argument("--turns", type=int, default=512)
-parser.add_argument("--batch", type=int, default=32)
+parser.add_argument("--turns", type=int, default=64)
+parser.add_argument("--batch", type=int, default=8)
 parser.add_argument("--bfloat16", action="store_true", help="autocast to bfloat16")
 parser.add_argument("--threads", type=int, default=2)
 options = parser.parse_args()
+if options.turns % 8 or options.turns % (4 * options.batch):
+    parser.error(f"--turns {options.turns} is no multiple of 8 and of four times --batch {options.batch}")
 torch.set_num_threads(options.threads)
 
 prompts = []
@@ -44,7 +46,7 @@ seconds = {"playing": 0.0, "learning": 0.0}
 tokens = {"prompt": 0, "answer": 0}
 
 
-def first_word(completions, completion_ids, **_):
+def parity_of_length(completions, completion_ids, **_):
     """A reward that differs within a group and costs nothing."""
     tokens["answer"] += sum(len(ids) for ids in completion_ids)
     return [float(len(ids) % 2) for ids in completion_ids]
@@ -68,7 +70,7 @@ config = GRPOConfig(
     gradient_accumulation_steps=accumulate, steps_per_generation=4 * accumulate, num_generations=8,
     num_iterations=1, max_steps=4, max_completion_length=160, temperature=1.0, beta=0.0, epsilon=0.2,
     epsilon_high=0.28, loss_type="dapo", learning_rate=3e-5, lr_scheduler_type="constant", logging_steps=1)
-trainer = Timed(model=model, processing_class=tokenizer, reward_funcs=first_word, args=config,
+trainer = Timed(model=model, processing_class=tokenizer, reward_funcs=parity_of_length, args=config,
                 train_dataset=Dataset.from_dict({"prompt": drawn}))
 begin = time.perf_counter()
 trainer.train()

@@ -51,10 +51,9 @@ class PromptTruncation : public ::testing::Test {
     conversation.messages = [this](int dropped) { return Without(dropped); };
     conversation.most_dropped = 12;
     if (as_turns) conversation.first_turn = 2;
-    return CompleteTruncated(model, conversation, 1, {.max_tokens = 5}, {max_context, slack_});
+    return CompleteTruncated(model, conversation, 1, {.max_tokens = 5}, {max_context});
   }
 
-  double slack_ = 0;
   int calls_ = 0;
   std::unique_ptr<LocalLanguageModel> model_;
   std::vector<Message> all_;
@@ -104,7 +103,6 @@ TEST_F(PromptTruncation, AModelThatEstimatesIsAskedOnce) {
 // same ones: each conversation is then the beginning of the next one, but for every few turns.
 TEST_F(PromptTruncation, SlackLeavesRoomForTheNextTurns) {
   const auto lost_along_the_way = [this](double slack) {
-    slack_ = slack;
     const std::vector<Message> whole = all_;
     std::vector<int> lost;
     for (int turn = 0; turn <= 12; ++turn) {
@@ -115,7 +113,7 @@ TEST_F(PromptTruncation, SlackLeavesRoomForTheNextTurns) {
       conversation.most_dropped = turn;
       conversation.first_turn = 2;
       const auto said =
-          CompleteTruncated(*model_, conversation, 1, {.max_tokens = 5}, {150, slack_});
+          CompleteTruncated(*model_, conversation, 1, {.max_tokens = 5}, {150, slack});
       EXPECT_LE(said->batch.usage.prompt_tokens, 145);
       lost.push_back(said->dropped_turns);
     }
@@ -137,14 +135,13 @@ TEST_F(PromptTruncation, SlackLeavesRoomForTheNextTurns) {
 // A last turn that takes more than the slack leaves is still shown.
 TEST_F(PromptTruncation, SlackIsGivenUpBeforeTheLastTurn) {
   all_.back().content = std::string(200, 'o');
-  slack_ = 0.5;
   const int64_t least = CountTokens(*model_, Without(11));
   TruncatableConversation conversation;
   conversation.messages = [this](int dropped) { return Without(dropped); };
   conversation.most_dropped = 11;
   conversation.first_turn = 2;
   const auto said = CompleteTruncated(*model_, conversation, 1, {.max_tokens = 5},
-                                      {static_cast<int>(least) + 5, slack_});
+                                      {static_cast<int>(least) + 5, 0.5});
   ASSERT_TRUE(said);
   EXPECT_EQ(said->dropped_turns, 11);
 }
