@@ -1,6 +1,7 @@
 // Charts as plain SVG: lines over steps, and means with intervals.
 
 const kColors = 8;  // --c0 … --c7 of the style
+const kNarrow = '(max-width: 640px)';  // a screen without room for the names beside the intervals
 
 // Values that divide [low, high] at round numbers.
 function ticks(low, high, most) {
@@ -99,8 +100,7 @@ function lineChart(title, series, options = {}) {
 function intervalChart(title, rows, low = 0, high = 1) {
   const shown = rows.filter((row) => row.estimate);
   if (shown.length === 0) return null;
-  // A narrow screen has no room for the names beside the intervals; they stand above them.
-  const narrow = innerWidth < 640;
+  const narrow = matchMedia(kNarrow).matches;  // the names stand above the intervals there
   const [width, left, right, line] = narrow ? [360, 12, 52, 42] : [620, 250, 60, 26];
   const top = 6, height = top + shown.length * line + 24;
   const x = (value) => left + (value - low) / (high - low) * (width - left - right);

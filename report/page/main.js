@@ -223,4 +223,5 @@ drawNav();
 if (index.follow) setTimeout(follow, 5000);
 document.body.append(nav, main);
 addEventListener('hashchange', show);
+matchMedia(kNarrow).addEventListener('change', show);  // a chart is laid out for the width it is drawn at
 show();
