@@ -15,8 +15,8 @@ struct AttentionScratch {
   // Rounded to bfloat16, if the keys are.
   alignas(64) std::byte left_queries[kTileRows * kMaxHeadDim * kBf16LeftBytes];
   alignas(64) std::byte left_shares[kTileRows * kKeyBlock * kBf16LeftBytes];
-  float highest[kTileRows];  // highest score so far
-  float total[kTileRows];    // of e^(score - highest)
+  float highest[kTileRows];          // highest score so far
+  float totals[kTileRows * kWidth];  // of e^(score - highest), by lane
 };
 
 // Multiplies a row's values for the positions of a block by factors of the positions.
@@ -26,34 +26,42 @@ AGENTR_SIMD inline void ScaleByPosition(const std::byte* factors, float* row) {
   }
 }
 
+AGENTR_SIMD inline void Prefetch(const std::byte* from, int64_t bytes) {
+  for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(from + i);
+}
+
 // Turns the scores of one row for a block into shares e^(score - highest). The positions low … high
 // - 1 of the block are visible, at least one.
 AGENTR_SIMD inline void WeighScores(AttentionScratch& s, int row, int low, int high, int width) {
   constexpr int kVecs = kKeyBlock / kWidth;
-  const Vec never = Vec{} - std::numeric_limits<float>::infinity();
   float* shares = s.shares + row * kKeyBlock;
-  Vec scores[kVecs], most = never;
-  for (int v = 0; v < kVecs; ++v) {
-    const IntVec position =
-        reinterpret_cast<IntVec>(LoadVec(kPositionsOfBlock.data() + v * kWidth));
-    scores[v] = ((position >= low) & (position < high)) ? LoadVec(shares + v * kWidth) : never;
-    most = Greater::Of(scores[v], most);
+  Vec scores[kVecs];
+  for (int v = 0; v < kVecs; ++v) scores[v] = LoadVec(shares + v * kWidth);
+  if (low > 0 || high < kKeyBlock) {
+    const Vec never = Vec{} - std::numeric_limits<float>::infinity();
+    for (int v = 0; v < kVecs; ++v) {
+      const IntVec position =
+          reinterpret_cast<IntVec>(LoadVec(kPositionsOfBlock.data() + v * kWidth));
+      scores[v] = ((position >= low) & (position < high)) ? scores[v] : never;
+    }
   }
-  const float highest = std::max(s.highest[row], Max(most));
-  if (highest > s.highest[row]) {
-    const float keep = Exp(Vec{} + (s.highest[row] - highest))[0];
+  Vec most = scores[0];
+  for (int v = 1; v < kVecs; ++v) most = Greater::Of(scores[v], most);
+  Vec total = LoadVec(s.totals + row * kWidth);
+  if (AnyGreater(most, s.highest[row])) {
+    const float highest = Max(most);
+    const Vec keep = ExpBelow88(Vec{} + (s.highest[row] - highest));
     s.highest[row] = highest;
-    s.total[row] *= keep;
+    total *= keep;
     float* mixed = s.mixed + row * width;
     for (int i = 0; i < width; i += kWidth) StoreVec(mixed + i, LoadVec(mixed + i) * keep);
   }
-  Vec total = {};
   for (int v = 0; v < kVecs; ++v) {
-    const Vec share = Exp(scores[v] - highest);
+    const Vec share = ExpBelow88(scores[v] - s.highest[row]);
     total += share;
     StoreVec(shares + v * kWidth, share);
   }
-  s.total[row] += Sum(total);
+  StoreVec(s.totals + row * kWidth, total);
 }
 
 AGENTR_SIMD inline void Attend(const AttentionTask& t) {
@@ -70,18 +78,19 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
     if (narrow) RoundLeft(scaled, t.head_dim, s.left_queries + row * width * kBf16LeftBytes);
     std::fill_n(s.mixed + row * width, width, 0.0f);
     s.highest[row] = -std::numeric_limits<float>::infinity();
-    s.total[row] = 0;
+    StoreVec(s.totals + row * kWidth, Vec{});
   }
+  const int64_t bytes_of_half = kKeyBlock * width * NumberBytes(t.type);
   const int end = t.start + t.tokens;
   const int begin = t.window > 0 ? std::max(0, t.start + 1 - t.window) : 0;
   for (int first = begin / kKeyBlock * kKeyBlock; first < end; first += kKeyBlock) {
     const int64_t block = t.blocks[first / kKeyBlock] * t.block_bytes;
-    if (first + kKeyBlock < end) {  // prefetch, because the next block can be anywhere in memory
-      const int64_t next = t.blocks[first / kKeyBlock + 1] * t.block_bytes;
-      const int64_t size = kKeyBlock * width * NumberBytes(t.type);
-      for (int64_t i = 0; i < size; i += 64) __builtin_prefetch(t.keys + next + i, 0, 2);
-      for (int64_t i = 0; i < size; i += 64) __builtin_prefetch(t.values + next + i, 0, 2);
-    }
+    // The next block can be anywhere in memory, so nothing but this announces it. Each half is asked
+    // for before the work on the other one.
+    const std::byte* const next_keys =
+        first + kKeyBlock < end ? t.keys + t.blocks[first / kKeyBlock + 1] * t.block_bytes
+                                : nullptr;
+    if (next_keys != nullptr) Prefetch(next_keys, bytes_of_half);
     Multiply(t.type, {narrow ? static_cast<const void*>(s.left_queries) : s.queries, width, rows,
                       t.keys + block, kKeyBlock, t.head_dim, s.shares, kKeyBlock, kKeyBlock});
     for (int row = 0; row < rows; ++row) {
@@ -98,6 +107,7 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
       }
       if (narrow) RoundLeft(shares, kKeyBlock, s.left_shares + row * kKeyBlock * kBf16LeftBytes);
     }
+    if (next_keys != nullptr) Prefetch(next_keys + (t.values - t.keys), bytes_of_half);
     // Values that no token sees yet are not read, because they may be uninitialised.
     const int seen = std::min(end - first, kKeyBlock);
     Multiply(t.type, {narrow ? static_cast<const void*>(s.left_shares) : s.shares, kKeyBlock, rows,
@@ -106,6 +116,7 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
   }
   for (int row = 0; row < rows; ++row) {
     float* mixed = t.mixed + row / t.heads * t.mixed_stride + row % t.heads * t.head_dim;
-    for (int i = 0; i < t.head_dim; ++i) mixed[i] = s.mixed[row * width + i] / s.total[row];
+    const float total = Sum(LoadVec(s.totals + row * kWidth));
+    for (int i = 0; i < t.head_dim; ++i) mixed[i] = s.mixed[row * width + i] / total;
   }
 }

@@ -56,12 +56,11 @@ AGENTR_SIMD inline void Rotate(float* head, const float* cos, const float* sin, 
 
 AGENTR_SIMD inline void RoundLeft(const float* x, int n, void* y) {
   for (int i = 0; i < n; i += kWidth) {
-    const BitVec rounded = RoundBf16(LoadVec(x + i, n - i));
+    const Vec values = LoadVec(x + i, n - i);
 #if AGENTR_BF16
-    const HalfVec half = __builtin_convertvector(rounded >> 16, HalfVec);
-    std::memcpy(static_cast<uint16_t*>(y) + i, &half, std::min(kWidth, n - i) * sizeof(uint16_t));
+    StoreHalf(static_cast<uint16_t*>(y) + i, ToBf16(values), n - i);
 #else
-    StoreVec(static_cast<float*>(y) + i, reinterpret_cast<Vec>(rounded), n - i);
+    StoreVec(static_cast<float*>(y) + i, reinterpret_cast<Vec>(RoundBf16(values)), n - i);
 #endif
   }
 }

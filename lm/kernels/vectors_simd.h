@@ -84,10 +84,21 @@ AGENTR_INLINE IntVec FromBytesWithSigns(const std::byte* from) {
 #endif
 }
 
-// e^x to 2 ulp; 0 below -87, e^88 above 88. x = n ln 2 + r with |r| <= ln 2 / 2, and a Taylor
-// series for e^r.
-AGENTR_INLINE Vec Exp(Vec x) {
-  const Vec bounded = x > 88.0f ? Vec{} + 88.0f : (x < -87.0f ? Vec{} - 87.0f : x);
+// Whether any value of v is greater than `bound`.
+AGENTR_INLINE bool AnyGreater(Vec v, float bound) {
+#if AGENTR_WIDTH == 16
+  return _mm512_cmp_ps_mask(reinterpret_cast<__m512>(v), _mm512_set1_ps(bound), _CMP_GT_OQ) != 0;
+#elif AGENTR_WIDTH == 8
+  return _mm256_movemask_ps(reinterpret_cast<__m256>(v > bound)) != 0;
+#else
+  return Max(v) > bound;
+#endif
+}
+
+// e^x to 2 ulp for x <= 88; 0 below -87. x = n ln 2 + r with |r| <= ln 2 / 2, and a Taylor series
+// for e^r.
+AGENTR_INLINE Vec ExpBelow88(Vec x) {
+  const Vec bounded = x < -87.0f ? Vec{} - 87.0f : x;
   const Vec shifted = bounded * 1.44269504f + 0x1.8p23f;  // the sum rounds to a whole number
   const Vec n = shifted - 0x1.8p23f;
   const Vec r = (bounded - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
@@ -102,12 +113,34 @@ AGENTR_INLINE Vec Exp(Vec x) {
   return x < -87.0f ? Vec{} : series * power;
 }
 
+// The same for any x; e^88 above 88.
+AGENTR_INLINE Vec Exp(Vec x) { return ExpBelow88(x > 88.0f ? Vec{} + 88.0f : x); }
+
 // The bits of bfloat16 in the upper half of each value, to the nearest, ties to even.
 AGENTR_INLINE BitVec RoundBf16(Vec x) {
   const BitVec bits = reinterpret_cast<BitVec>(x);
   const BitVec rounded = bits + 0x7FFF + (bits >> 16 & 1);
   return (x == x ? rounded : bits | 0x400000) & 0xFFFF0000u;
 }
+
+#if AGENTR_BF16
+// The same as numbers of 16 bits; the instruction of x86 makes a number below 2^-126 zero.
+AGENTR_INLINE HalfVec ToBf16(Vec x) {
+#if AGENTR_WIDTH == 16
+  return reinterpret_cast<HalfVec>(_mm512_cvtneps_pbh(reinterpret_cast<__m512>(x)));
+#else
+  return __builtin_convertvector(RoundBf16(x) >> 16, HalfVec);
+#endif
+}
+
+AGENTR_INLINE void StoreHalf(uint16_t* to, HalfVec value, int count) {
+  if (count >= kWidth) {
+    *reinterpret_cast<LooseHalf*>(to) = value;
+  } else {
+    std::memcpy(to, &value, count * sizeof(uint16_t));
+  }
+}
+#endif
 
 AGENTR_INLINE Vec FromF16(const void* from) {
 #if AGENTR_WIDTH == 16
