@@ -216,14 +216,18 @@ class CpuDecoder : public Decoder {
 
   // Computes all layers for the rows of batch_ and then clears it.
   void ForwardRows() {
-    batch_.Finish(std::max(1, kTileRows / queries_per_kv_head_));
+    const int threads = team_size_.Next(batch_.rows());
+    const int tile_tokens = std::max(1, kTileRows / queries_per_kv_head_);
+    // Sequences that share blocks are joined as far as that leaves attention to each thread.
+    const auto heads = static_cast<int64_t>(batch_.parts().size()) * config_.num_kv_heads;
+    batch_.Finish(tile_tokens, static_cast<int>(std::min<int64_t>(tile_tokens, heads / threads)));
     const auto begin = std::chrono::steady_clock::now();
     const auto work = [&](Member& member) {
       Embed(member);
       for (size_t i = 0; i < layers_.size(); ++i) ForwardLayer(static_cast<int64_t>(i), member);
       Logits(member);
     };
-    team_.Run(work, team_size_.Next(batch_.rows()));
+    team_.Run(work, threads);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     team_size_.Took(batch_.rows(), took.count());
     logit_rows_ += static_cast<int64_t>(batch_.wanted().size());
@@ -424,20 +428,25 @@ class CpuDecoder : public Decoder {
     }
   }
 
-  // A piece is a kv head of a part: its keys and values are written and then read. Another step is
-  // needed only if a part has several tiles, because other threads then read them.
+  // A piece is a kv head of a tile: the keys and values of its parts are written and then read.
+  // Another step is needed only if a part is in several tiles, because other threads then read them.
   void Attention(const Layer& layer, int64_t index, Member& member) {
     const int64_t heads = config_.num_kv_heads;
     const auto& parts = batch_.parts();
     const auto& tiles = batch_.tiles();
-    const bool one_tile_each = batch_.one_tile_each();
-    member.ForEach(static_cast<int64_t>(parts.size()) * heads, [&](int64_t i) {
-      StoreKeys(layer, index, parts[i / heads], static_cast<int>(i % heads));
-      if (one_tile_each) Attend(index, tiles[i / heads], static_cast<int>(i % heads));
-    });
-    if (one_tile_each) return;
+    const bool together = batch_.parts_are_whole();
+    if (!together) {
+      member.ForEach(static_cast<int64_t>(parts.size()) * heads, [&](int64_t i) {
+        StoreKeys(layer, index, parts[i / heads], static_cast<int>(i % heads));
+      });
+    }
     member.ForEach(static_cast<int64_t>(tiles.size()) * heads, [&](int64_t i) {
-      Attend(index, tiles[i / heads], static_cast<int>(i % heads));
+      const BatchParts::Tile& tile = tiles[i / heads];
+      const int kv_head = static_cast<int>(i % heads);
+      if (together) {
+        for (const BatchParts::Part* part : tile.parts) StoreKeys(layer, index, *part, kv_head);
+      }
+      Attend(index, tile, kv_head);
     });
   }
 
@@ -478,26 +487,25 @@ class CpuDecoder : public Decoder {
 
   void Attend(int64_t index, const BatchParts::Tile& tile, int kv_head) {
     alignas(64) float mixed[kTileRows * kMaxHeadDim];
-    const int width = queries_per_kv_head_ * head_dim_;
-    const int64_t row = tile.part->row + tile.first;
+    std::array<AttentionToken, kTileRows> tokens;
+    for (size_t i = 0; i < tile.tokens.size(); ++i) {
+      const BatchParts::Token& token = tile.tokens[i];
+      tokens[i] = {Query(token.row, kv_head), token.blocks, token.position};
+    }
     AttentionTask task;
     task.type = kv_type_;
-    task.queries = Query(row, kv_head);
-    task.query_stride = projected_.stride();
+    task.tokens = std::span(tokens).first(tile.tokens.size());
     task.mixed = mixed;
-    task.mixed_stride = width;
-    task.tokens = tile.tokens;
     task.heads = queries_per_kv_head_;
     task.head_dim = head_dim_;
-    task.start = tile.part->chunk.start + tile.first;
     task.window = static_cast<int>(config_.WindowOf(index));
-    task.blocks = tile.part->chunk.blocks.data();
     task.keys = pool_.Keys(index, kv_head);
     task.values = pool_.Values(index, kv_head);
     task.block_bytes = pool_.block_bytes();
     kernels_.attend(task);
-    for (int i = 0; i < tile.tokens; ++i) {
-      mixed_->Put(row + i, kv_head * width, mixed + i * width, width);
+    const int width = queries_per_kv_head_ * head_dim_;
+    for (size_t i = 0; i < tile.tokens.size(); ++i) {
+      mixed_->Put(tile.tokens[i].row, kv_head * width, mixed + i * width, width);
     }
   }
 

@@ -64,15 +64,54 @@ AGENTR_SIMD inline void WeighScores(AttentionScratch& s, int row, int low, int h
   StoreVec(s.totals + row * kWidth, total);
 }
 
+// Neighbours among the tokens of a task that see the same block: its number in their tables, and the
+// tokens first … last - 1.
+struct AttentionRun {
+  int block = 0;
+  int first = 0;
+  int last = 0;
+};
+
+AGENTR_SIMD inline bool Sees(const AttentionTask& t, int token, int block) {
+  const int position = t.tokens[token].position, begin = block * kKeyBlock;
+  return begin <= position && (t.window == 0 || begin + kKeyBlock > position + 1 - t.window);
+}
+
+// Moves to the next run, block by block; false if there is none before block number `end`.
+AGENTR_SIMD inline bool Advance(const AttentionTask& t, int end, AttentionRun& run) {
+  const int count = static_cast<int>(t.tokens.size());
+  const auto next_seeing = [&](int token) {
+    while (token < count && !Sees(t, token, run.block)) ++token;
+    return token;
+  };
+  while ((run.first = next_seeing(run.last)) == count) {
+    if (++run.block >= end) return false;
+    run.last = 0;
+  }
+  const int32_t block = t.tokens[run.first].blocks[run.block];
+  run.last = run.first + 1;
+  while (run.last < count && Sees(t, run.last, run.block) &&
+         t.tokens[run.last].blocks[run.block] == block) {
+    ++run.last;
+  }
+  return true;
+}
+
 AGENTR_SIMD inline void Attend(const AttentionTask& t) {
   AttentionScratch s;
   const bool narrow = t.type == WeightType::kBF16;
   const bool bytes = t.type == WeightType::kQ8_0;  // with a factor for each position behind them
-  const int rows = t.tokens * t.heads;
+  const int count = static_cast<int>(t.tokens.size());
   const int width = (t.head_dim + kLanes - 1) / kLanes * kLanes;
   const float scale = 1 / std::sqrt(static_cast<float>(t.head_dim));
-  for (int row = 0; row < rows; ++row) {
-    const float* query = t.queries + row / t.heads * t.query_stride + row % t.heads * t.head_dim;
+  int first_seen = t.tokens[0].position, last_seen = 0;  // positions
+  for (int token = 0; token < count; ++token) {
+    const int position = t.tokens[token].position;
+    first_seen = std::min(first_seen, t.window > 0 ? std::max(0, position + 1 - t.window) : 0);
+    last_seen = std::max(last_seen, position);
+  }
+  for (int row = 0; row < count * t.heads; ++row) {
+    const float* query = t.tokens[row / t.heads].query + row % t.heads * t.head_dim;
     float* scaled = s.queries + row * width;
     for (int i = 0; i < t.head_dim; ++i) scaled[i] = query[i] * scale;
     if (narrow) RoundLeft(scaled, t.head_dim, s.left_queries + row * width * kBf16LeftBytes);
@@ -81,41 +120,47 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
     StoreVec(s.totals + row * kWidth, Vec{});
   }
   const int64_t bytes_of_half = kKeyBlock * width * NumberBytes(t.type);
-  const int end = t.start + t.tokens;
-  const int begin = t.window > 0 ? std::max(0, t.start + 1 - t.window) : 0;
-  for (int first = begin / kKeyBlock * kKeyBlock; first < end; first += kKeyBlock) {
-    const int64_t block = t.blocks[first / kKeyBlock] * t.block_bytes;
+  const int end = last_seen / kKeyBlock + 1;
+  const auto place = [&](const AttentionRun& run) {
+    return t.tokens[run.first].blocks[run.block] * t.block_bytes;
+  };
+  AttentionRun run{first_seen / kKeyBlock};
+  for (bool more = Advance(t, end, run); more;) {
+    AttentionRun next = run;
+    more = Advance(t, end, next);
+    const int64_t block = place(run);
     // The next block can be anywhere in memory, so nothing but this announces it. Each half is asked
     // for before the work on the other one.
-    const std::byte* const next_keys =
-        first + kKeyBlock < end ? t.keys + t.blocks[first / kKeyBlock + 1] * t.block_bytes
-                                : nullptr;
-    if (next_keys != nullptr) Prefetch(next_keys, bytes_of_half);
-    Multiply(t.type, {narrow ? static_cast<const void*>(s.left_queries) : s.queries, width, rows,
-                      t.keys + block, kKeyBlock, t.head_dim, s.shares, kKeyBlock, kKeyBlock});
+    if (more) Prefetch(t.keys + place(next), bytes_of_half);
+    const int begin = run.first * t.heads, rows = (run.last - run.first) * t.heads;
+    const float* const queries = s.queries + begin * width;
+    const std::byte* const left_queries = s.left_queries + begin * width * kBf16LeftBytes;
+    float* const shares = s.shares + begin * kKeyBlock;
+    std::byte* const left_shares = s.left_shares + begin * kKeyBlock * kBf16LeftBytes;
+    Multiply(t.type, {narrow ? static_cast<const void*>(left_queries) : queries, width, rows,
+                      t.keys + block, kKeyBlock, t.head_dim, shares, kKeyBlock, kKeyBlock});
+    const int first = run.block * kKeyBlock;
+    int seen = 0;  // positions of the block that a token of the run sees
     for (int row = 0; row < rows; ++row) {
-      const int position = t.start + row / t.heads;
+      const int position = t.tokens[run.first + row / t.heads].position;
       const int low = t.window > 0 ? std::max(0, position + 1 - t.window - first) : 0;
       const int high = std::min(position + 1 - first, kKeyBlock);
-      float* shares = s.shares + row * kKeyBlock;
-      if (bytes) ScaleByPosition(t.keys + block + kKeyBlock * t.head_dim, shares);
-      if (low < high) {
-        WeighScores(s, row, low, high, width);
-        if (bytes) ScaleByPosition(t.values + block + kKeyBlock * width, shares);
-      } else {
-        std::fill_n(shares, kKeyBlock, 0.0f);
-      }
-      if (narrow) RoundLeft(shares, kKeyBlock, s.left_shares + row * kKeyBlock * kBf16LeftBytes);
+      seen = std::max(seen, high);
+      float* const weights = shares + row * kKeyBlock;
+      if (bytes) ScaleByPosition(t.keys + block + kKeyBlock * t.head_dim, weights);
+      WeighScores(s, begin + row, low, high, width);
+      if (bytes) ScaleByPosition(t.values + block + kKeyBlock * width, weights);
+      if (narrow) RoundLeft(weights, kKeyBlock, left_shares + row * kKeyBlock * kBf16LeftBytes);
     }
-    if (next_keys != nullptr) Prefetch(next_keys + (t.values - t.keys), bytes_of_half);
+    if (more) Prefetch(t.values + place(next), bytes_of_half);
     // Values that no token sees yet are not read, because they may be uninitialised.
-    const int seen = std::min(end - first, kKeyBlock);
-    Multiply(t.type, {narrow ? static_cast<const void*>(s.left_shares) : s.shares, kKeyBlock, rows,
-                      t.values + block, width, narrow ? (seen + 1) / 2 * 2 : seen, s.mixed, width,
-                      width, /*add=*/true});
+    Multiply(t.type, {narrow ? static_cast<const void*>(left_shares) : shares, kKeyBlock, rows,
+                      t.values + block, width, narrow ? (seen + 1) / 2 * 2 : seen,
+                      s.mixed + begin * width, width, width, /*add=*/true});
+    run = next;
   }
-  for (int row = 0; row < rows; ++row) {
-    float* mixed = t.mixed + row / t.heads * t.mixed_stride + row % t.heads * t.head_dim;
+  for (int row = 0; row < count * t.heads; ++row) {
+    float* mixed = t.mixed + row * t.head_dim;
     const float total = Sum(LoadVec(s.totals + row * kWidth));
     for (int i = 0; i < t.head_dim; ++i) mixed[i] = s.mixed[row * width + i] / total;
   }

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "common/simd.h"
 #include "lm/weights/weight_source.h"
@@ -76,23 +77,26 @@ struct BlockProduct {
   bool add = false;
 };
 
-// Attention of neighbouring tokens of one sequence, for the query heads that share a kv head.
+// A token whose attention is wanted, with the query heads that share a kv head.
+struct AttentionToken {
+  const float* query = nullptr;     // [heads][head_dim]
+  const int32_t* blocks = nullptr;  // the block table of its sequence
+  int position = 0;
+};
+
+// Attention of several tokens for one kv head. Each block is read once for neighbours that see the
+// same one: the tokens of a prompt, or those of sequences with equal beginnings.
 //
 // Keys are a matrix head_dim × kKeyBlock, values one of kKeyBlock × head_dim (padded to a multiple
 // of kLanes), packed as B of a MatrixProduct. With the type kQ8_0 both are bytes with signs, behind
 // which are float32 factors, one for each position.
 struct AttentionTask {
   WeightType type = WeightType::kF32;
-  const float* queries = nullptr;  // [tokens][heads][head_dim], the tokens `stride` apart
-  float* mixed = nullptr;          // the result, with the layout of `queries`
-  int64_t query_stride = 0;
-  int64_t mixed_stride = 0;
-  int tokens = 0;  // tokens * heads <= kTileRows
+  std::span<const AttentionToken> tokens;  // tokens * heads <= kTileRows
+  float* mixed = nullptr;                  // the result, [tokens][heads][head_dim]
   int heads = 0;
   int head_dim = 0;                 // even, at most kMaxHeadDim
-  int start = 0;                    // position of the first token
   int window = 0;                   // number of positions that a token sees, with its own; 0: all
-  const int32_t* blocks = nullptr;  // the sequence's block table
   const std::byte* keys = nullptr;  // of this layer and kv head in block 0
   const std::byte* values = nullptr;
   int64_t block_bytes = 0;  // distance of blocks

@@ -66,14 +66,11 @@ TEST_P(KvPoolTest, AttentionReadsWhatWasWritten) {
   std::vector<float> mixed(queries.size());
   AttentionTask task;
   task.type = type_;
-  task.queries = queries.data();
+  const AttentionToken token = {queries.data(), copied.data(), kPositions - 1};
+  task.tokens = {&token, 1};
   task.mixed = mixed.data();
-  task.query_stride = task.mixed_stride = kHeads * kWidth;
-  task.tokens = 1;
   task.heads = kHeads;
   task.head_dim = kWidth;
-  task.start = kPositions - 1;
-  task.blocks = copied.data();
   task.keys = pool.Keys(1, 1);
   task.values = pool.Values(1, 1);
   task.block_bytes = pool.block_bytes();

@@ -300,17 +300,17 @@ TEST_P(KernelsTest, AttendEqualsTheDefinition) {
       }
       const Values rounded_keys = RoundedAll(type, keys), rounded_values = RoundedAll(type, values);
       Values mixed(queries.size());
+      std::vector<AttentionToken> tokens;
+      for (int i = 0; i < t.tokens; ++i) {
+        tokens.push_back({queries.data() + i * t.heads * width, table.data(), t.start + i});
+      }
       AttentionTask task;
       task.type = type;
-      task.queries = queries.data();
+      task.tokens = tokens;
       task.mixed = mixed.data();
-      task.query_stride = task.mixed_stride = t.heads * width;
-      task.tokens = t.tokens;
       task.heads = t.heads;
       task.head_dim = width;
-      task.start = t.start;
       task.window = t.window;
-      task.blocks = table.data();
       task.keys = pool.data();
       task.values = pool.data() + key_bytes;
       task.block_bytes = key_bytes + value_bytes;
@@ -337,6 +337,55 @@ TEST_P(KernelsTest, AttendEqualsTheDefinition) {
               << Name(type) << " width " << width << " row " << row;
         }
       }
+    }
+  }
+}
+
+// Tokens of four sequences in one task: two share two blocks, the third shares one with them, the last
+// none; the positions and so the last blocks differ.
+TEST_P(KernelsTest, AttendToSharedBlocksHasTheBitsOfEachTokenAlone) {
+  constexpr int kHeads = 3, kDim = 24, kPadded = 32, kBlocks = 9;
+  const std::array<std::vector<int32_t>, 4> tables = {
+      std::vector<int32_t>{4, 2, 0}, {4, 2, 7, 1}, {4, 3}, {8, 6, 5}};
+  constexpr std::array kPositions = {70, 99, 40, 64};
+  for (const WeightType type : kTypes) {
+    for (const int window : {0, 37}) {
+      const int64_t key_bytes = kKeyBlock * kDim * static_cast<int64_t>(Bytes(type));
+      const int64_t value_bytes = kKeyBlock * kPadded * static_cast<int64_t>(Bytes(type));
+      std::vector<std::byte> pool((key_bytes + value_bytes) * kBlocks);
+      for (int b = 0; b < kBlocks; ++b) {
+        std::byte* place = pool.data() + b * (key_bytes + value_bytes);
+        std::ranges::copy(Packed(type, Random(kDim * kKeyBlock), kDim, kKeyBlock, kKeyBlock),
+                          place);
+        std::ranges::copy(Packed(type, Random(kKeyBlock * kDim), kKeyBlock, kDim, kPadded),
+                          place + key_bytes);
+      }
+      const Values queries = Random(tables.size() * kHeads * kDim);
+      std::vector<AttentionToken> tokens;
+      for (size_t i = 0; i < tables.size(); ++i) {
+        tokens.push_back({queries.data() + i * kHeads * kDim, tables[i].data(), kPositions[i]});
+      }
+      const auto attend = [&](std::span<const AttentionToken> some) {
+        Values mixed(some.size() * kHeads * kDim);
+        AttentionTask task;
+        task.type = type;
+        task.tokens = some;
+        task.mixed = mixed.data();
+        task.heads = kHeads;
+        task.head_dim = kDim;
+        task.window = window;
+        task.keys = pool.data();
+        task.values = pool.data() + key_bytes;
+        task.block_bytes = key_bytes + value_bytes;
+        kernels_.attend(task);
+        return mixed;
+      };
+      Values alone;
+      for (const AttentionToken& token : tokens) {
+        const Values mixed = attend({&token, 1});
+        alone.insert(alone.end(), mixed.begin(), mixed.end());
+      }
+      EXPECT_EQ(attend(tokens), alone) << Name(type) << " window " << window;
     }
   }
 }
