@@ -57,8 +57,9 @@ void BatchParts::MakeTiles(int tile_tokens, int shared_tokens) {
       return part->chunk.tokens.size() == 1 && by_blocks_[last - 1]->chunk.tokens.size() == 1 &&
              ShareMostBlocks(by_blocks_[last - 1]->chunk.blocks, part->chunk.blocks);
     };
-    for (++last; last < by_blocks_.size() && last - first < static_cast<size_t>(shared_tokens) &&
-                 joins(by_blocks_[last]);) {
+    last = first + 1;
+    while (last < by_blocks_.size() && last - first < static_cast<size_t>(shared_tokens) &&
+           joins(by_blocks_[last])) {
       ++last;
     }
     const std::span<const Part* const> parts = std::span(by_blocks_).subspan(first, last - first);

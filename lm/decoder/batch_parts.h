@@ -43,7 +43,7 @@ class BatchParts {
   int64_t rows() const { return rows_; }
   const std::vector<Part>& parts() const { return parts_; }
   const std::vector<Tile>& tiles() const { return tiles_; }
-  bool parts_are_whole() const { return parts_are_whole_; }             // none is in two tiles
+  bool parts_are_whole() const { return parts_are_whole_; }             // each is in one tile
   const std::vector<int32_t>& tokens() const { return tokens_; }        // by row
   const std::vector<int32_t>& positions() const { return positions_; }  // by row
   const std::vector<int64_t>& wanted() const { return wanted_; }        // rows that want logits

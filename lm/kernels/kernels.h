@@ -92,7 +92,7 @@ struct AttentionToken {
 // which are float32 factors, one for each position.
 struct AttentionTask {
   WeightType type = WeightType::kF32;
-  std::span<const AttentionToken> tokens;  // tokens * heads <= kTileRows
+  std::span<const AttentionToken> tokens;  // at least one; tokens * heads <= kTileRows
   float* mixed = nullptr;                  // the result, [tokens][heads][head_dim]
   int heads = 0;
   int head_dim = 0;                 // even, at most kMaxHeadDim

@@ -8,7 +8,7 @@
 namespace agentr {
 namespace {
 
-// A chunk of `count` tokens at the end of the positions that the blocks have (32 each).
+// A chunk whose tokens are at the end of the positions of its blocks (32 each).
 SequenceChunk Chunk(const std::vector<int32_t>& blocks, const std::vector<int32_t>& tokens) {
   const auto start = static_cast<int32_t>(blocks.size() * 32 - tokens.size());
   return {tokens, start, blocks, 1};
