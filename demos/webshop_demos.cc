@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,9 +11,12 @@
 #include "common/text.h"
 #include "games/webshop/shop_generator.h"
 #include "games/webshop/webshop.h"
+#include "tasks/webshop/webshop_action.h"
+#include "tasks/webshop/webshop_conversation.h"
 #include "tasks/webshop/webshop_family.h"
+#include "tasks/webshop/webshop_mistakes.h"
 #include "tasks/webshop/webshop_page.h"
-#include "tasks/webshop/webshop_policy.h"
+#include "tasks/webshop/webshop_planner.h"
 
 namespace agentr {
 namespace {
@@ -36,44 +38,154 @@ std::string Wanted(const std::string& instruction, const std::string& value) {
   return instruction.substr(begin + 1, at + 2 + value.size() - begin - 1);
 }
 
-std::string ThoughtFor(const std::string& action, const std::string& instruction,
-                       const WebShopState& state) {
-  if (action.starts_with("search[")) return "I look for what is asked for.";
-  const std::string value = action.substr(action.find('[') + 1, action.size() - 7);
-  const std::string lower = AsciiLower(value);
-  if (lower == "buy now") return "All that is asked for is chosen.";
-  if (lower == "< prev" || lower == "back to search") return "This is not what is asked for.";
-  if (state.place == ShopPlace::kResults) {
-    return lower == "next >" ? "I look at more." : "This one may be it.";
-  }
-  return fmt::format("{}, as asked.", Wanted(instruction, value));
+// "Lornby Low Carb Hot Sauce" of "Lornby Low Carb Hot Sauce with Fruity Start, 5 Ounce".
+std::string NameOf(std::string_view title) {
+  return std::string(
+      title.substr(0, std::min({title.find(", "), title.find(" with "), title.find(" for ")})));
 }
 
-// Nothing where the planner does not earn the least reward in time.
-std::optional<DemoRow> Episode(const WebShopDemoOptions& options, const WebShop& shop, size_t goal,
-                               const std::string& task) {
-  const WebShopFamily family;
-  std::vector<Message> messages = family.Instruction();
-  WebShopState state = shop.Start(goal);
-  messages.push_back({"user", shop.Observation(state)});
-  std::vector<char> trained(messages.size());
-  const std::string instruction = shop.Instruction(state);
-  for (int turn = 0; turn < options.max_turns && !state.done; ++turn) {
-    const std::unique_ptr<PolicyState> planner = ReadWebShopPolicy(messages);
-    if (planner == nullptr) return std::nullopt;
-    std::string action = AsSpelledOnPage(messages.back().content, planner->Plan());
-    if (action.starts_with("search[")) action = fmt::format("search[{}]", WishOf(instruction));
-    messages.push_back({"assistant", fmt::format("Thought: {}\nAction: {}",
-                                                 ThoughtFor(action, instruction, state), action)});
-    trained.push_back(1);
-    shop.Step(state, action);
-    messages.push_back({"user", OneLine(shop.Observation(state))});
-    trained.push_back(0);
+// What is between the brackets.
+std::string ArgumentOf(std::string_view action) {
+  const std::optional<WebShopAction> read = ReadWebShopAction(action);
+  return read ? std::string(read->argument) : "";
+}
+
+// The name of the product that `action` opens on a page of results, or "".
+std::string OpenedName(const WebShopPage& page, std::string_view action) {
+  const std::string id = WebShopKey(ArgumentOf(action));
+  for (const WebShopProduct& product : page.products) {
+    if (WebShopKey(product.id) == id) return NameOf(product.title);
   }
-  if (!state.done || state.reward < options.least_reward) return std::nullopt;
-  messages.pop_back();
-  trained.pop_back();
-  return MakeDemoRow(task, messages, trained);
+  return "";
+}
+
+// One episode, turn by turn.
+class Buyer {
+ public:
+  Buyer(const WebShopDemoOptions& options, const WebShop& shop, size_t goal, RandomStream random)
+      : o_(options),
+        shop_(shop),
+        random_(random),
+        state_(shop.Start(goal)),
+        instruction_(shop.Instruction(state_)),
+        messages_(WebShopFamily().Instruction()) {
+    messages_.push_back({"user", shop.Observation(state_)});
+    trained_.resize(messages_.size());
+  }
+
+  // Nothing where the planner does not earn the least reward in time.
+  std::optional<DemoRow> Play(const std::string& task) {
+    for (int turn = 0; turn < o_.max_turns + 3 * slips_ && !state_.done; ++turn) {
+      const std::optional<WebShopView> view = ReadWebShop(messages_);
+      if (!view) return std::nullopt;
+      TakeTurn(*view);
+    }
+    if (!state_.done || state_.reward < o_.least_reward) return std::nullopt;
+    messages_.pop_back();
+    trained_.pop_back();
+    return MakeDemoRow(task, messages_, trained_);
+  }
+
+ private:
+  void TakeTurn(const WebShopView& view);
+  std::string Next(const WebShopView& view) const;
+  std::string Thought(const WebShopPage& page, std::string_view action) const;
+  std::optional<std::string> Slip(const WebShopView& view, std::string_view meant);
+  std::string Mistaken(const WebShopPage& page, std::string_view meant,
+                       std::string_view done) const;
+
+  const WebShopDemoOptions& o_;
+  const WebShop& shop_;
+  RandomStream random_;
+  WebShopState state_;
+  const std::string instruction_;
+  std::vector<Message> messages_;
+  std::vector<char> trained_;
+  int slips_ = 0;
+  std::string mistaken_;     // what the last turn did wrong, in words; "" if nothing
+  std::string words_;        // of the last search that was meant, as the shop keeps them
+  std::string opened_name_;  // of the last product that was meant to be opened
+};
+
+// The plan; after a slip first back to where it left off, since the planner goes on from any page.
+std::string Buyer::Next(const WebShopView& view) const {
+  const std::string search = fmt::format("search[{}]", WishOf(instruction_));
+  if (slips_ > 0) {
+    const bool results = state_.place == ShopPlace::kResults;
+    if (results && state_.results->words != words_) return search;
+    const bool other_page = results && state_.page > 1;
+    const bool other_product =
+        state_.place == ShopPlace::kItem && NameOf(view.page.product.title) != opened_name_;
+    if (other_page || other_product) return "click[< Prev]";
+  }
+  const std::string action = AsSpelledOnPage(messages_.back().content, PlanWebShop(view));
+  return action.starts_with("search[") ? search : action;
+}
+
+std::string Buyer::Thought(const WebShopPage& page, std::string_view action) const {
+  if (action.starts_with("search[")) return mistaken_ + "I look for what is asked for.";
+  const std::string value = ArgumentOf(action);
+  const std::string lower = AsciiLower(value);
+  if (lower == "buy now") return mistaken_ + "All that is asked for is chosen.";
+  if (lower == "< prev" || lower == "back to search") {
+    return mistaken_.empty() ? "This is not what is asked for." : mistaken_ + "I go back.";
+  }
+  if (state_.place == ShopPlace::kResults) {
+    if (lower == "next >") return mistaken_ + "I look at more.";
+    return fmt::format("{}{} may be it.", mistaken_,
+                       o_.names ? OpenedName(page, action) : "This one");
+  }
+  return fmt::format("{}{}, as asked.", mistaken_, Wanted(instruction_, value));
+}
+
+// What the shop gets instead, if something can be found.
+std::optional<std::string> Buyer::Slip(const WebShopView& view, std::string_view meant) {
+  constexpr int kDraws = 40;
+  for (int i = 0; i < kDraws; ++i) {
+    std::string action =
+        AsSpelledOnPage(messages_.back().content, RandomWebShopAction(view, random_));
+    if (action == meant) continue;
+    WebShopState next = state_;
+    shop_.Step(next, action);
+    if (!next.done && shop_.Url(next, "") != shop_.Url(state_, "")) return action;
+  }
+  return std::nullopt;
+}
+
+// "I clicked red instead of navy. "; "" where the two products have one name.
+std::string Buyer::Mistaken(const WebShopPage& page, std::string_view meant,
+                            std::string_view done) const {
+  if (!o_.notices) return "";
+  const std::string meant_name = OpenedName(page, meant);
+  const std::string done_name = OpenedName(page, done);
+  const std::string wish = meant.starts_with("search[") ? "what is asked for"
+                           : meant_name.empty()         ? ArgumentOf(meant)
+                           : o_.names                   ? meant_name
+                                                        : "the product";
+  if (!meant_name.empty() && meant_name == done_name) return "";
+  if (!meant_name.empty() && !done_name.empty()) {
+    return fmt::format("This is {} instead of {}. ", done_name, wish);
+  }
+  return fmt::format("I {} {} instead of {}. ",
+                     done.starts_with("search[") ? "searched for" : "clicked", ArgumentOf(done),
+                     wish);
+}
+
+void Buyer::TakeTurn(const WebShopView& view) {
+  const std::string meant = Next(view);
+  const std::string thought = Thought(view.page, meant);
+  std::optional<std::string> slip;
+  if (o_.slips > 0 && random_.Chance(o_.slips)) slip = Slip(view, meant);
+  const std::string& action = slip ? *slip : meant;
+  if (const std::string name = OpenedName(view.page, meant); !name.empty()) opened_name_ = name;
+  mistaken_ = slip ? Mistaken(view.page, meant, action) : "";
+  slips_ += slip ? 1 : 0;
+  messages_.push_back({"assistant", fmt::format("Thought: {}\nAction: {}", thought, action)});
+  trained_.push_back(slip ? 0 : 1);
+  shop_.Step(state_, action);
+  if (!slip && action.starts_with("search[") && state_.results) words_ = state_.results->words;
+  messages_.push_back({"user", OneLine(shop_.Observation(state_))});
+  trained_.push_back(0);
 }
 
 }  // namespace
@@ -89,7 +201,8 @@ std::vector<DemoRow> WebShopDemos(const WebShopDemoOptions& options, uint64_t se
   for (int i = 0; i < options.goals; ++i) {
     const size_t goal = random.Below(game.task_count());
     const std::string task = fmt::format("webshop-{}-{}", shop, goal);
-    std::optional<DemoRow> row = Episode(options, game, goal, task);
+    Buyer buyer(options, game, goal, random.Split(static_cast<uint64_t>(i)));
+    std::optional<DemoRow> row = buyer.Play(task);
     if (row) rows.push_back(std::move(*row));
   }
   return rows;

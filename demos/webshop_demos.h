@@ -4,6 +4,11 @@
 // The thoughts are short and say what the next words are copied from ("color: navy, as asked"), and
 // what is clicked is written as the page shows it. Episodes that earn less than `least_reward` are
 // left out.
+//
+// With slips the shop gets another action than the one that the thought speaks of, as under
+// agent_eval --slip: any that a player without a plan might take there and that changes something
+// but buys nothing. It stands in the row as the agent's own and is not trained. The next thought
+// says what was done instead of what ("I clicked red instead of navy."), and its action mends it.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +21,11 @@ namespace agentr {
 struct WebShopDemoOptions {
   int products = 400;         // of a shop
   int goals = 25;             // episodes in a shop
-  int max_turns = 12;         // longer episodes are left out
+  int max_turns = 12;         // longer episodes are left out; a slip allows three turns more
   double least_reward = 0.9;  // of an episode
+  bool names = false;         // the thought before a product is opened names it
+  double slips = 0;           // share of the turns
+  bool notices = true;        // false: what mends a slip comes without a word about it
 };
 
 // The rows of shop number `shop`, a pure function of the arguments. Thread-safe.
