@@ -91,8 +91,8 @@ class Buyer {
   std::string Next(const WebShopView& view) const;
   std::string Thought(const WebShopPage& page, std::string_view action) const;
   std::optional<std::string> Slip(const WebShopView& view, std::string_view meant);
-  std::string Mistaken(const WebShopPage& page, std::string_view meant,
-                       std::string_view done) const;
+  std::optional<std::string> Mistaken(const WebShopPage& page, std::string_view meant,
+                                      std::string_view done) const;
 
   const WebShopDemoOptions& o_;
   const WebShop& shop_;
@@ -102,7 +102,8 @@ class Buyer {
   std::vector<Message> messages_;
   std::vector<char> trained_;
   int slips_ = 0;
-  std::string mistaken_;     // what the last turn did wrong, in words; "" if nothing
+  // What is said of a slip in the last turn that can be noticed.
+  std::optional<std::string> mistaken_;
   std::string words_;        // of the last search that was meant, as the shop keeps them
   std::string opened_name_;  // of the last product that was meant to be opened
 };
@@ -123,19 +124,20 @@ std::string Buyer::Next(const WebShopView& view) const {
 }
 
 std::string Buyer::Thought(const WebShopPage& page, std::string_view action) const {
-  if (action.starts_with("search[")) return mistaken_ + "I look for what is asked for.";
+  const std::string mistaken = mistaken_.value_or("");
+  if (action.starts_with("search[")) return mistaken + "I look for what is asked for.";
   const std::string value = ArgumentOf(action);
   const std::string lower = AsciiLower(value);
-  if (lower == "buy now") return mistaken_ + "All that is asked for is chosen.";
+  if (lower == "buy now") return mistaken + "All that is asked for is chosen.";
   if (lower == "< prev" || lower == "back to search") {
-    return mistaken_.empty() ? "This is not what is asked for." : mistaken_ + "I go back.";
+    return mistaken_ ? mistaken + "I go back." : "This is not what is asked for.";
   }
   if (state_.place == ShopPlace::kResults) {
-    if (lower == "next >") return mistaken_ + "I look at more.";
-    return fmt::format("{}{} may be it.", mistaken_,
+    if (lower == "next >") return mistaken + "I look at more.";
+    return fmt::format("{}{} may be it.", mistaken,
                        o_.names ? OpenedName(page, action) : "This one");
   }
-  return fmt::format("{}{}, as asked.", mistaken_, Wanted(instruction_, value));
+  return fmt::format("{}{}, as asked.", mistaken, Wanted(instruction_, value));
 }
 
 // What the shop gets instead, if something can be found.
@@ -152,17 +154,17 @@ std::optional<std::string> Buyer::Slip(const WebShopView& view, std::string_view
   return std::nullopt;
 }
 
-// "I clicked red instead of navy. "; "" where the two products have one name.
-std::string Buyer::Mistaken(const WebShopPage& page, std::string_view meant,
-                            std::string_view done) const {
-  if (!o_.notices) return "";
+// "I clicked red instead of navy. "; nothing where the two products have one name.
+std::optional<std::string> Buyer::Mistaken(const WebShopPage& page, std::string_view meant,
+                                           std::string_view done) const {
   const std::string meant_name = OpenedName(page, meant);
   const std::string done_name = OpenedName(page, done);
+  if (!meant_name.empty() && meant_name == done_name) return std::nullopt;
+  if (!o_.notices) return "";
   const std::string wish = meant.starts_with("search[") ? "what is asked for"
                            : meant_name.empty()         ? ArgumentOf(meant)
                            : o_.names                   ? meant_name
                                                         : "the product";
-  if (!meant_name.empty() && meant_name == done_name) return "";
   if (!meant_name.empty() && !done_name.empty()) {
     return fmt::format("This is {} instead of {}. ", done_name, wish);
   }
@@ -178,7 +180,7 @@ void Buyer::TakeTurn(const WebShopView& view) {
   if (o_.slips > 0 && random_.Chance(o_.slips)) slip = Slip(view, meant);
   const std::string& action = slip ? *slip : meant;
   if (const std::string name = OpenedName(view.page, meant); !name.empty()) opened_name_ = name;
-  mistaken_ = slip ? Mistaken(view.page, meant, action) : "";
+  mistaken_ = slip ? Mistaken(view.page, meant, action) : std::nullopt;
   slips_ += slip ? 1 : 0;
   messages_.push_back({"assistant", fmt::format("Thought: {}\nAction: {}", thought, action)});
   trained_.push_back(slip ? 0 : 1);
