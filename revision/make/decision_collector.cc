@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "revision/find/choice.h"
 #include "revision/find/mistakes.h"
@@ -38,8 +40,14 @@ std::string DecisionCollector::ThoughtFor(const Decision& decision, RandomStream
   if (decision.pair.bad.leaf < 0) return "";
   if (decision.mistake.empty()) return context_.thoughts.Pick({}, {}, random);
   const Node& error = context_.tree.node(decision.error.steps.back().node);
-  return context_.thoughts.Pick({decision.mistake, decision.refused ? "refused" : "dead_end"},
-                                {error.action, error.observation, ""}, random);
+  std::vector<std::string> kinds = {decision.mistake, decision.refused ? "refused" : "dead_end"};
+  Thoughts::Words words{error.action, error.observation, ""};
+  // What is not shown as the agent's own it cannot notice in its words.
+  if (error.slip && !error.slip->response.empty()) {
+    kinds.insert(kinds.begin(), "slip");
+    words.said = error.slip->said;
+  }
+  return context_.thoughts.Pick(kinds, words, random);
 }
 
 // True if the row would train the mistaken action in the very state in which it was a mistake. Where

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kAnyMistake = "any";
 
-using Slots = std::array<std::pair<std::string_view, std::string_view>, 3>;
+using Slots = std::array<std::pair<std::string_view, std::string_view>, 4>;
 
 bool CanFill(std::string_view thought, const Slots& slots) {
   return std::ranges::none_of(slots, [&](const auto& slot) {
@@ -87,7 +87,8 @@ std::string Thoughts::Pick(const std::vector<std::string>& kinds, const Words& w
                            RandomStream& random) const {
   const Slots slots = {{{"{action}", Short(words.action)},
                         {"{reply}", Short(words.reply)},
-                        {"{next}", Short(words.next)}}};
+                        {"{next}", Short(words.next)},
+                        {"{said}", Short(words.said)}}};
   std::vector<std::string> all = kinds;
   all.emplace_back(kAnyMistake);
   for (const std::string& kind : all) {

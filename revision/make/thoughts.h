@@ -11,7 +11,8 @@
 namespace agentr {
 
 // Templates by kind of mistake. In a template {action} stands for the mistaken action (in a
-// recovery, for the present action), {reply} for the reply to it, and {next} for the next action.
+// recovery, for the present action), {reply} for the reply to it, {next} for the next action, and
+// {said} for what the agent had said where another action was done (Node::slip).
 class Thoughts {
  public:
   // Parses a text such as configs/revision/thoughts.txt: one thought per line under headings such
@@ -26,6 +27,7 @@ class Thoughts {
     std::string_view action;
     std::string_view reply;
     std::string_view next;
+    std::string_view said = "";
   };
 
   // A random thought for the first of `kinds` that has any, else of "any". Templates whose words

@@ -74,6 +74,20 @@ Tree WithRefusals(const Tree& plain) {
   return tree;
 }
 
+Tree Changed(const Tree& tree, int index, const std::function<void(Node&)>& change) {
+  Tree copy(tree.origin(), tree.instruction(), tree.root().observation);
+  copy.Restore(0, tree.root().visits, tree.root().value);
+  for (int i = 1; i < tree.size(); ++i) {
+    Node node = tree.node(i);
+    node.children.clear();
+    const int visits = node.visits;
+    const double value = node.value;
+    if (i == index) change(node);
+    copy.Restore(copy.Add(node.parent, node), visits, value);
+  }
+  return copy;
+}
+
 Tree WithTokens(const Tree& tree) {
   Tree copy(tree.origin(), tree.instruction(), tree.root().observation);
   for (int i = 1; i < tree.size(); ++i) {

@@ -1,6 +1,7 @@
 // Trees made by hand from their episodes.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ int At(const Tree& tree, const std::string& actions);
 
 // The same tree, in which the environment refused the actions that begin with "stuck".
 Tree WithRefusals(const Tree& plain);
+
+// The same tree with another node `index`; its visits and its value stay.
+Tree Changed(const Tree& tree, int index, const std::function<void(Node&)>& change);
 
 // The same tree with token ids for every response, one per byte, and log-probabilities.
 Tree WithTokens(const Tree& tree);

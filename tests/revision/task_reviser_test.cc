@@ -13,8 +13,11 @@
 namespace agentr {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
+
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::Pair;
 
 const std::vector<Ended> kGoodAndTwoBad = {
@@ -96,6 +99,20 @@ TEST_F(TaskReviserTest, ARowForEachPairGoesFromTheErrorToTheGoodPath) {
               ::testing::UnorderedElementsAre(::testing::ElementsAre("p", "x", "wait", "g"),
                                               ::testing::ElementsAre("p", "y", "wait", "g")));
   EXPECT_NE(done->rows[0].hash, done->rows[1].hash);
+}
+
+TEST_F(TaskReviserTest, TheRevisionOfASlipSaysWhatWasDoneAndWhatWasMeant) {
+  const auto thought_after = [&](const Slip& slip) {
+    const Tree tree = HandTree({{"p g", 1}, {"p x d", 0, End::kDone}});
+    const Tree slipped = Changed(tree, At(tree, "p x"), [&](Node& node) { node.slip = slip; });
+    const Outcome done = RunText(WriteTree(slipped, TreeFormat::kCompact));
+    return done && done->rows.size() == 1 ? done->rows[0].trajectory.turns.at(2).response : "";
+  };
+  const std::string shown = thought_after({.said = "meant", .response = "Action: meant"});
+  EXPECT_THAT(shown, AllOf(HasSubstr("meant"), HasSubstr("x")));
+  const std::string hidden = thought_after({.said = "meant"});
+  EXPECT_THAT(hidden, Not(HasSubstr("meant"))) << "it stands there as the agent said it";
+  EXPECT_THAT(hidden, HasSubstr("wait"));
 }
 
 TEST_F(TaskReviserTest, RowsEndAsWellAsTheBestPathOfTheTree) {

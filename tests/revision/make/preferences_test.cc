@@ -32,21 +32,6 @@ void ExpectAllCounted(const PreferenceCounts& c) {
                             c.slipped + c.unclean + c.repeated + c.over_limit);
 }
 
-// A copy of `tree` whose node `index` is changed by `change`.
-Tree Changed(const Tree& tree, int index, const std::function<void(Node&)>& change) {
-  Tree copy(tree.origin(), tree.instruction(), tree.root().observation);
-  copy.Restore(0, tree.root().visits, tree.root().value);
-  for (int i = 1; i < tree.size(); ++i) {
-    Node node = tree.node(i);
-    node.children.clear();
-    const int visits = node.visits;
-    const double value = node.value;
-    if (i == index) change(node);
-    copy.Restore(copy.Add(node.parent, node), visits, value);
-  }
-  return copy;
-}
-
 TEST(FindPreferences, ComparesSiblingsByTheirAverageRewards) {
   // After "a": b has 1 and 0.5, c has 0 and 0.4.
   const Tree tree = HandTree({{"a b x", 1}, {"a b y", 0.5}, {"a c x", 0}, {"a c y", 0.4}});

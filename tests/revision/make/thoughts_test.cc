@@ -42,13 +42,16 @@ TEST(ThoughtsTest, WordsStandInTheirPlacesAndATextWithoutThemIsPassedOver) {
   EXPECT_EQ(thoughts.Pick({"a"}, {"get 1", "", ""}, random), "Any.");
   const std::string long_reply(500, 'x');
   EXPECT_EQ(thoughts.Pick({"a"}, {"get 1", long_reply, ""}, random), "Any.");
+  const Thoughts of_slips = Thoughts::Parse("Any.\n[slip]\n{action}, not {said}.");
+  EXPECT_EQ(of_slips.Pick({"slip"}, {"click[red]", "", "", "click[navy]"}, random),
+            "click[red], not click[navy].");
 }
 
 TEST(ThoughtsTest, TheBuiltInOnesAreManyAndDifferent) {
   const Thoughts& thoughts = Thoughts::BuiltIn();
   EXPECT_GE(thoughts.Of("any").size(), 15U);
   for (const char* kind :
-       {"refused", "dead_end", "malformed", "not_on_page", "not_offered", "wrong_search",
+       {"refused", "dead_end", "slip", "malformed", "not_on_page", "not_offered", "wrong_search",
         "wrong_product", "wrong_option", "not_found", "missing_item", "no_recipe", "not_understood",
         "recover", "recover click"}) {
     const auto& of_kind = thoughts.Of(kind);
