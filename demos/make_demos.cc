@@ -91,14 +91,12 @@ void Declare(OptionSet& set, MakeDemosOptions& options) {
   set.Add("--webshop_shops", options.webshop_shops, "Generated shops to buy in").Min(0);
   set.Add("--shop_products", options.webshop.products, "Products of each shop").Min(1);
   set.Add("--shop_goals", options.webshop.goals, "Episodes in each shop").Min(1);
-  set.Add("--shop_names", options.webshop.names,
-          "Thoughts name the product that is to be opened, so that another one can be noticed");
+  set.Add("--shop_checks", options.webshop.checks,
+          "Thoughts first say what the last action did, and name the product that is to be opened");
   set.Add("--shop_slips", options.webshop.slips,
           "Share of turns in which the shop gets another action than the thought speaks of; it is "
           "not trained, what mends it is")
       .Range(0, 1);
-  set.Add("--shop_notices", options.webshop.notices,
-          "What mends a slip says first what was done instead of what");
 }
 
 ExitCode MakeDemos(const MakeDemosOptions& options, const OptionSet& resolved) {

@@ -91,8 +91,7 @@ class Buyer {
   std::string Next(const WebShopView& view) const;
   std::string Thought(const WebShopPage& page, std::string_view action) const;
   std::optional<std::string> Slip(const WebShopView& view, std::string_view meant);
-  std::optional<std::string> Mistaken(const WebShopPage& page, std::string_view meant,
-                                      std::string_view done) const;
+  std::string Check(const WebShopPage& page, std::string_view meant, std::string_view done) const;
 
   const WebShopDemoOptions& o_;
   const WebShop& shop_;
@@ -102,8 +101,8 @@ class Buyer {
   std::vector<Message> messages_;
   std::vector<char> trained_;
   int slips_ = 0;
-  // What is said of a slip in the last turn that can be noticed.
-  std::optional<std::string> mistaken_;
+  bool slipped_ = false;     // in the last turn, as far as can be seen
+  std::string check_;        // what the next thought says of the last turn
   std::string words_;        // of the last search that was meant, as the shop keeps them
   std::string opened_name_;  // of the last product that was meant to be opened
 };
@@ -124,20 +123,19 @@ std::string Buyer::Next(const WebShopView& view) const {
 }
 
 std::string Buyer::Thought(const WebShopPage& page, std::string_view action) const {
-  const std::string mistaken = mistaken_.value_or("");
-  if (action.starts_with("search[")) return mistaken + "I look for what is asked for.";
+  if (action.starts_with("search[")) return check_ + "I look for what is asked for.";
   const std::string value = ArgumentOf(action);
   const std::string lower = AsciiLower(value);
-  if (lower == "buy now") return mistaken + "All that is asked for is chosen.";
+  if (lower == "buy now") return check_ + "All that is asked for is chosen.";
   if (lower == "< prev" || lower == "back to search") {
-    return mistaken_ ? mistaken + "I go back." : "This is not what is asked for.";
+    return check_ + (slipped_ ? "I go back." : "This is not what is asked for.");
   }
   if (state_.place == ShopPlace::kResults) {
-    if (lower == "next >") return mistaken + "I look at more.";
-    return fmt::format("{}{} may be it.", mistaken,
-                       o_.names ? OpenedName(page, action) : "This one");
+    if (lower == "next >") return check_ + "I look at more.";
+    return fmt::format("{}{} may be it.", check_,
+                       o_.checks ? OpenedName(page, action) : "This one");
   }
-  return fmt::format("{}{}, as asked.", mistaken, Wanted(instruction_, value));
+  return fmt::format("{}{}, as asked.", check_, Wanted(instruction_, value));
 }
 
 // What the shop gets instead, if something can be found.
@@ -154,23 +152,28 @@ std::optional<std::string> Buyer::Slip(const WebShopView& view, std::string_view
   return std::nullopt;
 }
 
-// "I clicked red instead of navy. "; nothing where the two products have one name.
-std::optional<std::string> Buyer::Mistaken(const WebShopPage& page, std::string_view meant,
-                                           std::string_view done) const {
-  const std::string meant_name = OpenedName(page, meant);
-  const std::string done_name = OpenedName(page, done);
-  if (!meant_name.empty() && meant_name == done_name) return std::nullopt;
-  if (!o_.notices) return "";
-  const std::string wish = meant.starts_with("search[") ? "what is asked for"
-                           : meant_name.empty()         ? ArgumentOf(meant)
-                           : o_.names                   ? meant_name
-                                                        : "the product";
-  if (!meant_name.empty() && !done_name.empty()) {
-    return fmt::format("This is {} instead of {}. ", done_name, wish);
+// True if what was done on `page` can be told from what was meant: two products of one name cannot.
+bool CanBeSeen(const WebShopPage& page, std::string_view meant, std::string_view done) {
+  const std::string name = OpenedName(page, meant);
+  return done != meant && (name.empty() || name != OpenedName(page, done));
+}
+
+// "I clicked navy. ", or "I clicked red instead of navy. ".
+std::string Buyer::Check(const WebShopPage& page, std::string_view meant,
+                         std::string_view done) const {
+  if (!o_.checks) return "";
+  const std::string name = OpenedName(page, done);
+  std::string text = !name.empty() ? fmt::format("This is {}", name)
+                     : done.starts_with("search[")
+                         ? fmt::format("I searched for {}", ArgumentOf(done))
+                         : fmt::format("I clicked {}", ArgumentOf(done));
+  if (CanBeSeen(page, meant, done)) {
+    const std::string meant_name = OpenedName(page, meant);
+    text += fmt::format(" instead of {}", meant.starts_with("search[") ? "what is asked for"
+                                          : !meant_name.empty()        ? meant_name
+                                                                       : ArgumentOf(meant));
   }
-  return fmt::format("I {} {} instead of {}. ",
-                     done.starts_with("search[") ? "searched for" : "clicked", ArgumentOf(done),
-                     wish);
+  return text + ". ";
 }
 
 void Buyer::TakeTurn(const WebShopView& view) {
@@ -180,7 +183,8 @@ void Buyer::TakeTurn(const WebShopView& view) {
   if (o_.slips > 0 && random_.Chance(o_.slips)) slip = Slip(view, meant);
   const std::string& action = slip ? *slip : meant;
   if (const std::string name = OpenedName(view.page, meant); !name.empty()) opened_name_ = name;
-  mistaken_ = slip ? Mistaken(view.page, meant, action) : std::nullopt;
+  check_ = Check(view.page, meant, action);
+  slipped_ = CanBeSeen(view.page, meant, action);
   slips_ += slip ? 1 : 0;
   messages_.push_back({"assistant", fmt::format("Thought: {}\nAction: {}", thought, action)});
   trained_.push_back(slip ? 0 : 1);

@@ -5,10 +5,13 @@
 // what is clicked is written as the page shows it. Episodes that earn less than `least_reward` are
 // left out.
 //
+// With checks each thought first says what the last action did ("I clicked navy. size: large, as
+// asked."), and names the product that is to be opened.
+//
 // With slips the shop gets another action than the one that the thought speaks of, as under
 // agent_eval --slip: any that a player without a plan might take there and that changes something
-// but buys nothing. It stands in the row as the agent's own and is not trained. The next thought
-// says what was done instead of what ("I clicked red instead of navy."), and its action mends it.
+// but buys nothing. It stands in the row as the agent's own and is not trained. The next action
+// mends it, with checks after "I clicked red instead of navy.".
 #pragma once
 
 #include <cstdint>
@@ -23,9 +26,8 @@ struct WebShopDemoOptions {
   int goals = 25;             // episodes in a shop
   int max_turns = 12;         // longer episodes are left out; a slip allows three turns more
   double least_reward = 0.9;  // of an episode
-  bool names = false;         // the thought before a product is opened names it
+  bool checks = false;        // thoughts say what was done
   double slips = 0;           // share of the turns
-  bool notices = true;        // false: what mends a slip comes without a word about it
 };
 
 // The rows of shop number `shop`, a pure function of the arguments. Thread-safe.
