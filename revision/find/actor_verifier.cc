@@ -54,7 +54,7 @@ std::string ActorVerifier::Evidence(int node) const {
 
 Result<StepJudgement> ActorVerifier::Judge(const PathPair& /*pair*/, int node) {
   if (!options_.refusals && states_.Refused(node)) {
-    return StepJudgement{Judgement::kBad, std::string(kRefused), true};
+    return StepJudgement{Judgement::kBad, std::string(kRefusedVerdict), true};
   }
   SamplingParams sampling;
   sampling.temperature = options_.temperature;

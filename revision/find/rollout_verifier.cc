@@ -94,7 +94,7 @@ Result<FirstError> RolloutVerifier::Find(const PathPair& pair, double wanted) {
     (is_lost ? bad : good) = is_lost ? middle : middle + 1;
   }
   if (bad == path.size() && refused_node < 0) return whole;
-  if (bad == path.size()) return ErrorAt(pair, refused_node, std::string(kRefused));
+  if (bad == path.size()) return ErrorAt(pair, refused_node, std::string(kRefusedVerdict));
   // The step itself must cause the fall: the value of the state directly before it must be clearly
   // higher.
   const int last_good = bad == 0 ? pair.ancestor : path[bad - 1];

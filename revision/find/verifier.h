@@ -35,7 +35,7 @@ struct StepJudgement {
 };
 
 // The reason for judging a refused step bad.
-inline constexpr std::string_view kRefused = "The environment refused it.";
+inline constexpr std::string_view kRefusedVerdict = "The environment refused it.";
 
 // Thread-safe.
 class Verifier {

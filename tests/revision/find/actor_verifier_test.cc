@@ -41,7 +41,7 @@ TEST_F(ActorVerifierTest, ARefusedStepIsBadWithoutAQuestion) {
     return ActorVerifier(tree, states, model_, prompt_, options_, RandomStream(7))
         .Judge({}, At(tree, step));
   };
-  EXPECT_EQ(judge("a stuck"), (StepJudgement{Judgement::kBad, std::string(kRefused), true}));
+  EXPECT_EQ(judge("a stuck"), (StepJudgement{Judgement::kBad, std::string(kRefusedVerdict), true}));
   EXPECT_EQ(model_.calls(), 0);
   EXPECT_TRUE(judge("a stuck b"));
   EXPECT_EQ(model_.calls(), 1);

@@ -171,12 +171,12 @@ TEST(TreeStepAdvantages, ComparesDiscountedReturnsOfOneState) {
   keys[0][0] = "start";
   const std::vector<double> found = TreeStepAdvantages({&tree}, keys, 0.9, false)[0];
   const double mean = (0.9 + 0.81 + 0) / 3;
+  const std::map<std::string, double> expected = {
+      {"a", 0.9 - mean}, {"-", 0.81 - mean}, {"c", 0 - mean}};
   for (int node = 1; node < tree.size(); ++node) {
-    const std::string actions = ActionsTo(tree, node);
-    const auto at = static_cast<size_t>(node);
-    if (actions == "a") EXPECT_NEAR(found[at], 0.9 - mean, 1e-12);
-    if (actions == "-") EXPECT_NEAR(found[at], 0.81 - mean, 1e-12);
-    if (actions == "c") EXPECT_NEAR(found[at], 0 - mean, 1e-12);
+    const auto first = expected.find(ActionsTo(tree, node));
+    if (first == expected.end()) continue;
+    EXPECT_NEAR(found[static_cast<size_t>(node)], first->second, 1e-12) << first->first;
   }
 }
 
