@@ -110,14 +110,12 @@ class Buyer {
 // The plan; after a slip first back to where it left off, since the planner goes on from any page.
 std::string Buyer::Next(const WebShopView& view) const {
   const std::string search = fmt::format("search[{}]", WishOf(instruction_));
-  if (slips_ > 0) {
-    const bool results = state_.place == ShopPlace::kResults;
-    if (results && state_.results->words != words_) return search;
-    const bool other_page = results && state_.page > 1;
-    const bool other_product =
-        state_.place == ShopPlace::kItem && NameOf(view.page.product.title) != opened_name_;
-    if (other_page || other_product) return "click[< Prev]";
-  }
+  const bool results = state_.place == ShopPlace::kResults;
+  if (results && state_.results->words != words_) return search;
+  const bool other_page = results && state_.page > 1;
+  const bool other_product =
+      state_.place == ShopPlace::kItem && NameOf(view.page.product.title) != opened_name_;
+  if (other_page || other_product) return "click[< Prev]";
   const std::string action = AsSpelledOnPage(messages_.back().content, PlanWebShop(view));
   return action.starts_with("search[") ? search : action;
 }
@@ -161,13 +159,12 @@ bool CanBeSeen(const WebShopPage& page, std::string_view meant, std::string_view
 // "I clicked navy. ", or "I clicked red instead of navy. ".
 std::string Buyer::Check(const WebShopPage& page, std::string_view meant,
                          std::string_view done) const {
-  if (!o_.checks) return "";
   const std::string name = OpenedName(page, done);
   std::string text = !name.empty() ? fmt::format("This is {}", name)
                      : done.starts_with("search[")
                          ? fmt::format("I searched for {}", ArgumentOf(done))
                          : fmt::format("I clicked {}", ArgumentOf(done));
-  if (CanBeSeen(page, meant, done)) {
+  if (slipped_) {
     const std::string meant_name = OpenedName(page, meant);
     text += fmt::format(" instead of {}", meant.starts_with("search[") ? "what is asked for"
                                           : !meant_name.empty()        ? meant_name
@@ -183,8 +180,8 @@ void Buyer::TakeTurn(const WebShopView& view) {
   if (o_.slips > 0 && random_.Chance(o_.slips)) slip = Slip(view, meant);
   const std::string& action = slip ? *slip : meant;
   if (const std::string name = OpenedName(view.page, meant); !name.empty()) opened_name_ = name;
-  check_ = Check(view.page, meant, action);
   slipped_ = CanBeSeen(view.page, meant, action);
+  check_ = o_.checks ? Check(view.page, meant, action) : "";
   slips_ += slip ? 1 : 0;
   messages_.push_back({"assistant", fmt::format("Thought: {}\nAction: {}", thought, action)});
   trained_.push_back(slip ? 0 : 1);

@@ -46,6 +46,19 @@ void AddEpisode(const Ended& episode, Tree& tree) {
   if (at != 0) tree.BackUp(at);
 }
 
+// The same tree, in which `change` was applied to every node but the root.
+Tree Copy(const Tree& tree, const std::function<void(int, Node&)>& change) {
+  Tree copy(tree.origin(), tree.instruction(), tree.root().observation);
+  copy.Restore(0, tree.root().visits, tree.root().value);
+  for (int i = 1; i < tree.size(); ++i) {
+    Node node = tree.node(i);
+    node.children.clear();
+    change(i, node);
+    copy.Restore(copy.Add(node.parent, node), tree.node(i).visits, tree.node(i).value);
+  }
+  return copy;
+}
+
 }  // namespace
 
 Tree HandTree(const std::vector<Ended>& episodes) {
@@ -63,46 +76,23 @@ int At(const Tree& tree, const std::string& actions) {
 }
 
 Tree WithRefusals(const Tree& plain) {
-  Tree tree(plain.origin(), plain.instruction(), plain.root().observation);
-  for (int i = 1; i < plain.size(); ++i) {
-    Node node = plain.node(i);
-    node.children.clear();
+  return Copy(plain, [](int /*index*/, Node& node) {
     if (node.action.starts_with("stuck")) node.observation = "Nothing changes";
-    const int index = tree.Add(node.parent, node);
-    tree.Restore(index, plain.node(i).visits, plain.node(i).value);
-  }
-  return tree;
+  });
 }
 
 Tree Changed(const Tree& tree, int index, const std::function<void(Node&)>& change) {
-  Tree copy(tree.origin(), tree.instruction(), tree.root().observation);
-  copy.Restore(0, tree.root().visits, tree.root().value);
-  for (int i = 1; i < tree.size(); ++i) {
-    Node node = tree.node(i);
-    node.children.clear();
-    const int visits = node.visits;
-    const double value = node.value;
+  return Copy(tree, [&](int i, Node& node) {
     if (i == index) change(node);
-    copy.Restore(copy.Add(node.parent, node), visits, value);
-  }
-  return copy;
+  });
 }
 
 Tree WithTokens(const Tree& tree) {
-  Tree copy(tree.origin(), tree.instruction(), tree.root().observation);
-  for (int i = 1; i < tree.size(); ++i) {
-    Node node = tree.node(i);
-    node.children.clear();
+  return Copy(tree, [](int /*index*/, Node& node) {
     node.token_ids.clear();
-    node.logprobs.clear();
-    for (const char c : node.response) {
-      node.token_ids.push_back(static_cast<unsigned char>(c));
-      node.logprobs.push_back(-0.5F);
-    }
-    const int index = copy.Add(node.parent, node);
-    copy.Restore(index, node.visits, node.value);
-  }
-  return copy;
+    for (const char c : node.response) node.token_ids.push_back(static_cast<unsigned char>(c));
+    node.logprobs.assign(node.token_ids.size(), -0.5F);
+  });
 }
 
 Trajectory HandSplice(const Tree& tree, const PathPair& pair, int bad_steps,

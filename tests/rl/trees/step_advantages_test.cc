@@ -173,11 +173,14 @@ TEST(TreeStepAdvantages, ComparesDiscountedReturnsOfOneState) {
   const double mean = (0.9 + 0.81 + 0) / 3;
   const std::map<std::string, double> expected = {
       {"a", 0.9 - mean}, {"-", 0.81 - mean}, {"c", 0 - mean}};
+  size_t compared = 0;
   for (int node = 1; node < tree.size(); ++node) {
     const auto first = expected.find(ActionsTo(tree, node));
     if (first == expected.end()) continue;
+    ++compared;
     EXPECT_NEAR(found[static_cast<size_t>(node)], first->second, 1e-12) << first->first;
   }
+  EXPECT_EQ(compared, expected.size());
 }
 
 // GraphGPO as the paper defines it for success and failure: omega to the power of the distance to a success
