@@ -39,11 +39,11 @@ void Declare(OptionSet& set, SearchOptions& o) {
   set.AddSwitch("--snap_actions", o.snap_actions,
                 "SciWorld: replace each action by the most similar valid one, as Agent-R does");
   set.Add("--slip", o.slips.probability,
-          "Probability that a response is changed to do something else: a mistake to revise that "
-          "the model would not make. path_collect never trains it")
+          "Probability that a response gets a sibling that does something else: a mistake to "
+          "revise that the model would not make. path_collect never trains it")
       .Range(0, 1);
   set.AddNamed("--slip_kind", o.slips.kind, kSearchedSlips,
-               "What it does instead: random (any action that the environment takes there) or "
+               "What the sibling does: random (any action that the environment takes there) or "
                "refused (one that it refuses)");
 }
 
@@ -111,7 +111,7 @@ Result<void> Search::Expand(int node) {
   if (options_.snap_actions) {
     AGENTR_RETURN_IF_ERROR(Snap(node, children));
   }
-  AGENTR_RETURN_IF_ERROR(LetSlip(node, children));
+  AGENTR_RETURN_IF_ERROR(AddSlips(node, children));
   AGENTR_RETURN_IF_ERROR(Execute(node, children));
   Record(node, std::move(children));
   return Estimate(node);
@@ -195,7 +195,7 @@ std::vector<std::string> Search::Taken(int node) const {
   return taken;
 }
 
-Result<void> Search::LetSlip(int node, std::vector<Node>& children) {
+Result<void> Search::AddSlips(int node, std::vector<Node>& children) {
   const bool last_turn = tree_.node(node).depth >= max_depth_;
   if (options_.slips.probability == 0 || last_turn) return {};
   const std::vector<std::string> taken = Taken(node);
@@ -205,22 +205,23 @@ Result<void> Search::LetSlip(int node, std::vector<Node>& children) {
                         tree_.node(node).observation,
                         origin_.task_id,
                         context_.family.RevisionAction()};
-  for (size_t i = 0; i < children.size(); ++i) {
-    Node& child = children[i];
+  const size_t sampled = children.size();
+  for (size_t i = 0; i < sampled; ++i) {
     RandomStream random = random_.Split("slip").Split(static_cast<uint64_t>(node)).Split(i);
-    if (child.action == place.revision_action || !random.Chance(options_.slips.probability)) {
+    if (children[i].action == place.revision_action || !random.Chance(options_.slips.probability)) {
       continue;
     }
-    AGENTR_ASSIGN_OR_RETURN(
-        std::optional<Substitute> other,
-        FindSubstitute(options_.slips.kind, place, child.response, child.action, taken, random));
+    AGENTR_ASSIGN_OR_RETURN(std::optional<Substitute> other,
+                            FindSubstitute(options_.slips.kind, place, children[i].response,
+                                           children[i].action, taken, random));
     if (!other || std::ranges::find(children, other->response, &Node::response) != children.end()) {
       continue;
     }
-    child.slip = Slip{.said = std::exchange(child.action, std::move(other->action)),
-                      .response = std::exchange(child.response, std::move(other->response))};
-    child.token_ids.clear();
-    child.logprobs.clear();
+    Node& slipped = children.emplace_back(children[i]);
+    slipped.slip = Slip{.said = std::exchange(slipped.action, std::move(other->action)),
+                        .response = std::exchange(slipped.response, std::move(other->response))};
+    slipped.token_ids.clear();
+    slipped.logprobs.clear();
   }
   return {};
 }

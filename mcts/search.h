@@ -83,9 +83,10 @@ class Search {
   std::vector<std::span<const int32_t>> SampledIds(int node, int dropped_turns) const;
   std::vector<std::string> Taken(int node) const;  // the actions on the way to it
   Result<void> Snap(int node, std::vector<Node>& children);
-  // Lets responses do something else than they say (SearchOptions::slips): the action in them is
-  // replaced. Such a mistake is one that the policy would not make, and the search goes on from it.
-  Result<void> LetSlip(int node, std::vector<Node>& children);
+  // Adds slips (SearchOptions::slips): beside a response another one that has its thought and does
+  // something else. Such a mistake is one that the policy would not make, and what it would do
+  // instead is its sibling, so that the search goes on from both.
+  Result<void> AddSlips(int node, std::vector<Node>& children);
   Result<void> Execute(int node, std::vector<Node>& children);
   void Record(int node, std::vector<Node> children);
   // Asks the value model about the new children of `node` that have not ended.

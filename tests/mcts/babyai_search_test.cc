@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <numeric>
 
@@ -95,7 +96,7 @@ TEST(BabyAiSearchTest, HowManySessionsThereAreDoesNotShowInTheTrees) {
   }
 }
 
-TEST(BabyAiSearchTest, WhatSlipsDoesSomethingElseThatTheWorldTakes) {
+TEST(BabyAiSearchTest, ASlipDoesSomethingElseBesideWhatWasMeant) {
   const auto server = StartServer("babyai");
   const BabyAiFamily family;
   for (const SlipKind kind : {SlipKind::kRandom, SlipKind::kRefused}) {
@@ -115,6 +116,9 @@ TEST(BabyAiSearchTest, WhatSlipsDoesSomethingElseThatTheWorldTakes) {
         ++slipped;
         EXPECT_NE(node.slip->said, node.action);
         EXPECT_EQ(family.ParseAction(node.slip->response), node.slip->said);
+        EXPECT_TRUE(std::ranges::any_of(tree.node(node.parent).children, [&](int sibling) {
+          return tree.node(sibling).response == node.slip->response;
+        }));
         EXPECT_EQ(family.IsRefusal("", "", node.observation), kind == SlipKind::kRefused);
       }
     }
