@@ -1,5 +1,7 @@
 #include "revision/make/decision_collector.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -44,7 +46,7 @@ std::string DecisionCollector::ThoughtFor(const Decision& decision, RandomStream
   Thoughts::Words words{error.action, error.observation, ""};
   // What is not shown as the agent's own it cannot notice in its words.
   if (error.slip && !error.slip->response.empty()) {
-    kinds.insert(kinds.begin(), "slip");
+    kinds.insert(kinds.begin(), {fmt::format("slip {}", VerbOf(error.action)), "slip"});
     words.said = error.slip->said;
   }
   return context_.thoughts.Pick(kinds, words, random);

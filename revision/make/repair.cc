@@ -47,11 +47,6 @@ bool IsVerified(const Repaired& repaired) {
   return repaired.replay.outcome == ReplayOutcome::kVerified;
 }
 
-std::string KindOfRecovery(std::string_view action) {
-  const size_t end = action.find_first_of(" [");
-  return "recover " + std::string(action.substr(0, end));
-}
-
 }  // namespace
 
 Repairer::Repairer(const Tree& tree, const StateMap& states, const TaskFamily& family,
@@ -262,8 +257,9 @@ Result<Repairer::Attempt> Repairer::WithRecovery(const Attempt& attempt,
   const std::string next = trajectory.turns[revision + 1].action;
   const Thoughts& thoughts = thoughts_.Of("recover").empty() ? Thoughts::BuiltIn() : thoughts_;
   for (const std::string& action : actions) {
-    const std::string thought = thoughts.Pick(
-        {"recover " + action, KindOfRecovery(action), "recover"}, {action, "", next}, random);
+    const std::string thought =
+        thoughts.Pick({"recover " + action, fmt::format("recover {}", VerbOf(action)), "recover"},
+                      {action, "", next}, random);
     recovery.push_back(
         {Part::kRecovery, -1, fmt::format("Thought: {}\nAction: {}", thought, action), action, ""});
   }

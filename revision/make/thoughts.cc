@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kAnyMistake = "any";
 
-using Slots = std::array<std::pair<std::string_view, std::string_view>, 4>;
+using Slots = std::array<std::pair<std::string_view, std::string_view>, 6>;
 
 bool CanFill(std::string_view thought, const Slots& slots) {
   return std::ranges::none_of(slots, [&](const auto& slot) {
@@ -29,6 +29,12 @@ bool CanFill(std::string_view thought, const Slots& slots) {
 std::string_view Short(std::string_view text) {
   constexpr size_t kMost = 160;
   return text.size() <= kMost ? text : std::string_view();
+}
+
+std::string_view ObjectOf(std::string_view action) {
+  std::string_view object = action.substr(VerbOf(action).size());
+  if (object.starts_with('[') && object.ends_with(']')) object.remove_suffix(1);
+  return object.substr(std::min<size_t>(1, object.size()));
 }
 
 std::string Filled(std::string_view thought, const Slots& slots) {
@@ -47,6 +53,10 @@ std::string Filled(std::string_view thought, const Slots& slots) {
 }
 
 }  // namespace
+
+std::string_view VerbOf(std::string_view action) {
+  return action.substr(0, action.find_first_of(" ["));
+}
 
 Thoughts Thoughts::Parse(std::string_view text) {
   Thoughts thoughts;
@@ -88,7 +98,9 @@ std::string Thoughts::Pick(const std::vector<std::string>& kinds, const Words& w
   const Slots slots = {{{"{action}", Short(words.action)},
                         {"{reply}", Short(words.reply)},
                         {"{next}", Short(words.next)},
-                        {"{said}", Short(words.said)}}};
+                        {"{said}", Short(words.said)},
+                        {"{object}", Short(ObjectOf(words.action))},
+                        {"{said_object}", Short(ObjectOf(words.said))}}};
   std::vector<std::string> all = kinds;
   all.emplace_back(kAnyMistake);
   for (const std::string& kind : all) {

@@ -12,7 +12,8 @@ namespace agentr {
 
 // Templates by kind of mistake. In a template {action} stands for the mistaken action (in a
 // recovery, for the present action), {reply} for the reply to it, {next} for the next action, and
-// {said} for what the agent had said where another action was done (Node::slip).
+// {said} for what the agent had said where another action was done (Node::slip). {object} and
+// {said_object} stand for what these two act on: "navy" of "click[navy]", "2 logs" of "get 2 logs".
 class Thoughts {
  public:
   // Parses a text such as configs/revision/thoughts.txt: one thought per line under headings such
@@ -43,5 +44,8 @@ class Thoughts {
  private:
   std::map<std::string, std::vector<std::string>> by_kind_;
 };
+
+// "click" of "click[navy]": the kinds "slip click" and "recover click" are told by it.
+std::string_view VerbOf(std::string_view action);
 
 }  // namespace agentr

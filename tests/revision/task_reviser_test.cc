@@ -110,6 +110,9 @@ TEST_F(TaskReviserTest, TheRevisionOfASlipSaysWhatWasDoneAndWhatWasMeant) {
   options_.thoughts = folder_.Write("thoughts.txt", "Any.\n[slip]\n{action} for {said}.\n");
   const std::string shown = thought_after({.said = "q7", .response = "Action: q7"});
   EXPECT_THAT(shown, HasSubstr("x for q7."));
+  options_.thoughts =
+      folder_.Write("more.txt", "Any.\n[slip]\nNo.\n[slip x]\n{action} for {said}.\n");
+  EXPECT_THAT(thought_after({.said = "q7", .response = "Action: q7"}), HasSubstr("x for q7."));
   const std::string hidden = thought_after({.said = "q7"});
   EXPECT_THAT(hidden, HasSubstr("Any.")) << "it stands there as the agent said it";
   EXPECT_THAT(hidden, HasSubstr("wait"));

@@ -45,6 +45,13 @@ TEST(ThoughtsTest, WordsStandInTheirPlacesAndATextWithoutThemIsPassedOver) {
   const Thoughts of_slips = Thoughts::Parse("Any.\n[slip]\n{action}, not {said}.");
   EXPECT_EQ(of_slips.Pick({"slip"}, {"click[red]", "", "", "click[navy]"}, random),
             "click[red], not click[navy].");
+  const Thoughts of_objects = Thoughts::Parse("Any.\n[slip]\n{object}, not {said_object}.");
+  EXPECT_EQ(of_objects.Pick({"slip"}, {"click[red]", "", "", "click[navy]"}, random),
+            "red, not navy.");
+  EXPECT_EQ(of_objects.Pick({"slip"}, {"get 2 logs", "", "", "craft 1 stick"}, random),
+            "2 logs, not 1 stick.");
+  EXPECT_EQ(of_objects.Pick({"slip"}, {"inventory", "", "", "get 2 logs"}, random), "Any.")
+      << "an action without an object";
 }
 
 TEST(ThoughtsTest, TheBuiltInOnesAreManyAndDifferent) {
