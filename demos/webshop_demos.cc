@@ -11,12 +11,12 @@
 #include "common/text.h"
 #include "games/webshop/shop_generator.h"
 #include "games/webshop/webshop.h"
-#include "tasks/webshop/webshop_action.h"
 #include "tasks/webshop/webshop_conversation.h"
 #include "tasks/webshop/webshop_family.h"
 #include "tasks/webshop/webshop_mistakes.h"
 #include "tasks/webshop/webshop_page.h"
 #include "tasks/webshop/webshop_planner.h"
+#include "tasks/webshop/webshop_words.h"
 
 namespace agentr {
 namespace {
@@ -28,35 +28,6 @@ std::string WishOf(const std::string& instruction) {
   const size_t option = instruction.find(": ");
   if (option < end) end = instruction.rfind(" with ", option);
   return instruction.substr(0, end);
-}
-
-// "color: navy" where the instruction says so of the value.
-std::string Wanted(const std::string& instruction, const std::string& value) {
-  const size_t at = instruction.find(fmt::format(": {}", value));
-  if (at == std::string::npos) return value;
-  const size_t begin = instruction.rfind(' ', at);
-  return instruction.substr(begin + 1, at + 2 + value.size() - begin - 1);
-}
-
-// "Lornby Low Carb Hot Sauce" of "Lornby Low Carb Hot Sauce with Fruity Start, 5 Ounce".
-std::string NameOf(std::string_view title) {
-  return std::string(
-      title.substr(0, std::min({title.find(", "), title.find(" with "), title.find(" for ")})));
-}
-
-// What is between the brackets.
-std::string ArgumentOf(std::string_view action) {
-  const std::optional<WebShopAction> read = ReadWebShopAction(action);
-  return read ? std::string(read->argument) : "";
-}
-
-// The name of the product that `action` opens on a page of results, or "".
-std::string OpenedName(const WebShopPage& page, std::string_view action) {
-  const std::string id = WebShopKey(ArgumentOf(action));
-  for (const WebShopProduct& product : page.products) {
-    if (WebShopKey(product.id) == id) return NameOf(product.title);
-  }
-  return "";
 }
 
 // One episode, turn by turn.
@@ -114,26 +85,16 @@ std::string Buyer::Next(const WebShopView& view) const {
   if (results && state_.results->words != words_) return search;
   const bool other_page = results && state_.page > 1;
   const bool other_product =
-      state_.place == ShopPlace::kItem && NameOf(view.page.product.title) != opened_name_;
+      state_.place == ShopPlace::kItem && WebShopNameOf(view.page.product.title) != opened_name_;
   if (other_page || other_product) return "click[< Prev]";
   const std::string action = AsSpelledOnPage(messages_.back().content, PlanWebShop(view));
   return action.starts_with("search[") ? search : action;
 }
 
 std::string Buyer::Thought(const WebShopPage& page, std::string_view action) const {
-  if (action.starts_with("search[")) return check_ + "I look for what is asked for.";
-  const std::string value = ArgumentOf(action);
-  const std::string lower = AsciiLower(value);
-  if (lower == "buy now") return check_ + "All that is asked for is chosen.";
-  if (lower == "< prev" || lower == "back to search") {
-    return check_ + (slipped_ ? "I go back." : "This is not what is asked for.");
-  }
-  if (state_.place == ShopPlace::kResults) {
-    if (lower == "next >") return check_ + "I look at more.";
-    return fmt::format("{}{} may be it.", check_,
-                       o_.checks ? OpenedName(page, action) : "This one");
-  }
-  return fmt::format("{}{}, as asked.", check_, Wanted(instruction_, value));
+  const bool leaves = action == "click[< Prev]" || action == "click[Back to Search]";
+  return check_ + (leaves && !slipped_ ? "This is not what is asked for."
+                                       : WebShopReason(page, instruction_, action, o_.checks));
 }
 
 // What the shop gets instead, if something can be found.
@@ -152,25 +113,16 @@ std::optional<std::string> Buyer::Slip(const WebShopView& view, std::string_view
 
 // True if what was done on `page` can be told from what was meant: two products of one name cannot.
 bool CanBeSeen(const WebShopPage& page, std::string_view meant, std::string_view done) {
-  const std::string name = OpenedName(page, meant);
-  return done != meant && (name.empty() || name != OpenedName(page, done));
+  const std::string name = WebShopOpenedName(page, meant);
+  return done != meant && (name.empty() || name != WebShopOpenedName(page, done));
 }
 
 // "I clicked navy. ", or "I clicked red instead of navy. ".
 std::string Buyer::Check(const WebShopPage& page, std::string_view meant,
                          std::string_view done) const {
-  const std::string name = OpenedName(page, done);
-  std::string text = !name.empty() ? fmt::format("This is {}", name)
-                     : done.starts_with("search[")
-                         ? fmt::format("I searched for {}", ArgumentOf(done))
-                         : fmt::format("I clicked {}", ArgumentOf(done));
-  if (slipped_) {
-    const std::string meant_name = OpenedName(page, meant);
-    text += fmt::format(" instead of {}", meant.starts_with("search[") ? "what is asked for"
-                                          : !meant_name.empty()        ? meant_name
-                                                                       : ArgumentOf(meant));
-  }
-  return text + ". ";
+  const std::string deed = WebShopDeed(page, done);
+  return slipped_ ? fmt::format("{} instead of {}. ", deed, WebShopObject(page, meant))
+                  : deed + ". ";
 }
 
 void Buyer::TakeTurn(const WebShopView& view) {
@@ -179,7 +131,8 @@ void Buyer::TakeTurn(const WebShopView& view) {
   std::optional<std::string> slip;
   if (o_.slips > 0 && random_.Chance(o_.slips)) slip = Slip(view, meant);
   const std::string& action = slip ? *slip : meant;
-  if (const std::string name = OpenedName(view.page, meant); !name.empty()) opened_name_ = name;
+  if (const std::string name = WebShopOpenedName(view.page, meant); !name.empty())
+    opened_name_ = name;
   slipped_ = CanBeSeen(view.page, meant, action);
   check_ = o_.checks ? Check(view.page, meant, action) : "";
   slips_ += slip ? 1 : 0;

@@ -78,7 +78,7 @@ void Declare(OptionSet& set, ReviseOptions& o) {
   set.Add("--turn_thoughts", o.turn_thoughts,
           "Thoughts of trained turns: keep (as they are), agree (leave out rows in which a thought "
           "contradicts its action), rewrite (replace them by the words of the demonstrations where "
-          "the kind of task has such words, as TextCraft has; else as agree)")
+          "the kind of task has such words, as TextCraft and WebShop have; else as agree)")
       .OneOf({"keep", "agree", "rewrite"})
       .OnlyOutput();
   set.Add("--good_slips", o.repair.good_slips,
@@ -90,6 +90,12 @@ void Declare(OptionSet& set, ReviseOptions& o) {
   set.Add("--revision_thinking", o.revision_thinking,
           "Thought before the inserted turns (revision and recovery) of a tree whose turns have "
           "thoughts: 0 (none), 1 (our own sentences), or a file of them in the form of --thoughts")
+      .OnlyOutput();
+  set.Add(
+         "--revision_turn", o.revision_turn,
+         "Where the agent admits its mistake: own (in a turn of its own, as Agent-R), next (in the "
+         "thought of the turn that goes on, which has the page before its eyes)")
+      .OneOf({"own", "next"})
       .OnlyOutput();
   set.Add(
       "--revision_action", o.repair.action,

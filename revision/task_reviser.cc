@@ -67,6 +67,12 @@ TaskReviser::TaskReviser(const ReviseOptions& options, Context context)
   thoughts_ = options_.thoughts.empty()
                   ? Thoughts::BuiltIn()
                   : Thoughts::Parse(ReadFile(InstalledFile(options_.thoughts)));
+  if (options_.revision_turn == "next" &&
+      (!options_.repair.action.empty() || options_.revision_thinking != "0")) {
+    throw FatalError(ExitCode::kUsage,
+                     "--revision_turn next has no turn for --revision_action and "
+                     "--revision_thinking: leave them out, or take --revision_turn own");
+  }
   if (options_.revision_thinking != "0") {
     thinking_ = options_.revision_thinking == "1"
                     ? Thoughts::BuiltInThinking()
@@ -310,6 +316,7 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
   trajectory.train_prefix = options_.repair.train_prefix;
   ApplyReplay(decision.replay, trajectory);
   if (!CleanTurns(options_.unclean, context_.family, trajectory, counts)) return;
+  if (options_.revision_turn == "next") AdmitInNextTurn(repair_.reply, trajectory);
   if (!MendThoughts(options_.turn_thoughts, context_.family, trajectory, counts)) return;
   if (thinking_) {
     const uint64_t bad = static_cast<uint64_t>(decision.pair.bad.leaf);

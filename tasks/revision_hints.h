@@ -15,8 +15,9 @@ namespace agentr {
 class TaskFamily;
 
 struct WordedAction {
-  std::string thought;
+  std::string thought;  // why it is taken
   std::string action;
+  std::string check = {};  // what the thought says first, of the last action; "" if nothing
 };
 
 // `history` is the first observation and all turns since then.

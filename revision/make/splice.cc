@@ -68,7 +68,7 @@ std::vector<RowMessage> RowMessages(const Trajectory& trajectory) {
     const SplicedTurn& turn = trajectory.turns[i];
     const int index = static_cast<int>(i);
     messages.push_back({"assistant", &turn.response, IsTrained(trajectory, turn), index,
-                        turn.part == Part::kRevision});
+                        turn.part == Part::kRevision || !turn.admits.empty()});
     messages.back().reasoning = &turn.reasoning;
     if (i + 1 < trajectory.turns.size()) {
       messages.push_back({"user", &turn.observation, false, index});
@@ -86,7 +86,7 @@ bool FitContext(Trajectory& trajectory, int dropped_turns, int64_t max_tokens) {
   const auto count = [&](Part part) {
     return static_cast<size_t>(std::ranges::count(turns, part, &SplicedTurn::part));
   };
-  const size_t droppable = count(Part::kRevision) > 0 ? count(Part::kPrefix) : turns.size();
+  const size_t droppable = count(Part::kBad) > 0 ? count(Part::kPrefix) : turns.size();
   // At least the last turn of a good path alone stays.
   const size_t most = std::min(droppable, std::max<size_t>(turns.size(), 1) - 1);
   trajectory.dropped_turns = std::min(static_cast<size_t>(dropped_turns), most);

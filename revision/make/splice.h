@@ -32,6 +32,7 @@ struct SplicedTurn {
   bool refused = false;        // by the environment
   std::string reasoning = {};  // the thought that is kept apart from `response`
   bool slipped = false;        // something else was done there than the agent said (Node::slip)
+  std::string admits = {};     // what it says of the mistake first, if no revision turn does
 
   bool operator==(const SplicedTurn&) const = default;
 };

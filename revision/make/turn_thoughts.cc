@@ -14,17 +14,43 @@
 
 namespace agentr {
 
+namespace {
+
+std::string Sentences(std::string_view first, std::string_view second) {
+  return fmt::format("{}{}{}", first, first.empty() || second.empty() ? "" : " ", second);
+}
+
+// `response` with `first` before its thought.
+std::string SaidFirst(std::string_view first, std::string_view response) {
+  constexpr std::string_view kThought = "Thought:";
+  const size_t at = response.rfind(kThought);
+  if (at == std::string_view::npos) return fmt::format("{} {}\n{}", kThought, first, response);
+  const size_t end = at + kThought.size();
+  return fmt::format("{} {}{}", response.substr(0, end), first, response.substr(end));
+}
+
+}  // namespace
+
+void AdmitInNextTurn(std::string_view reply, Trajectory& trajectory) {
+  std::vector<SplicedTurn>& turns = trajectory.turns;
+  const auto revision = std::ranges::find(turns, Part::kRevision, &SplicedTurn::part);
+  if (turns.end() - revision < 2 || !IsTrained(trajectory, revision[1])) return;
+  if (revision->observation != reply) return;
+  revision[1].admits = ThoughtOf(revision->response);
+  turns.erase(revision);
+}
+
 bool MendThoughts(std::string_view mode, const TaskFamily& family, Trajectory& trajectory,
                   RevisionCounts& counts) {
-  if (mode == "keep") return true;
   std::vector<Message> history = {{"user", trajectory.first_observation}};
   for (SplicedTurn& turn : trajectory.turns) {
-    if (turn.part != Part::kRevision && IsTrained(trajectory, turn)) {
-      std::optional<WordedAction> worded =
-          mode == "rewrite" ? family.hints().Reworded(history, turn.action) : std::nullopt;
+    std::optional<WordedAction> worded;
+    if (mode != "keep" && turn.part != Part::kRevision && IsTrained(trajectory, turn)) {
+      if (mode == "rewrite") worded = family.hints().Reworded(history, turn.action);
       if (worded) {
-        std::string response =
-            fmt::format("Thought: {}\nAction: {}", worded->thought, worded->action);
+        const std::string& first = turn.admits.empty() ? worded->check : turn.admits;
+        std::string response = fmt::format("Thought: {}\nAction: {}",
+                                           Sentences(first, worded->thought), worded->action);
         turn.action = std::move(worded->action);
         counts.rewritten_turns += response == turn.response ? 0 : 1;
         turn.response = std::move(response);
@@ -33,6 +59,7 @@ bool MendThoughts(std::string_view mode, const TaskFamily& family, Trajectory& t
         return false;
       }
     }
+    if (!worded && !turn.admits.empty()) turn.response = SaidFirst(turn.admits, turn.response);
     history.push_back({"assistant", turn.response});
     history.push_back({"user", turn.observation});
   }

@@ -139,8 +139,8 @@ std::optional<WordedAction> TextCraftFamily::Reworded(std::span<const Message> h
   const std::optional<TextCraftView> view = ReadTextCraft(history);
   const std::optional<TaughtStep> step = view ? ExplainTextCraft(*view, action) : std::nullopt;
   if (!step) return std::nullopt;
-  const char* failed = RefusesTextCraft(history.back().content) ? "That did not work. " : "";
-  return WordedAction{failed + step->thought, ActionText(*view, step->action)};
+  const char* failed = RefusesTextCraft(history.back().content) ? "That did not work." : "";
+  return WordedAction{step->thought, ActionText(*view, step->action), failed};
 }
 
 bool TextCraftFamily::ThoughtFits(std::span<const Message> history, std::string_view thought,

@@ -5,6 +5,8 @@
 #include "tasks/webshop/webshop_action.h"
 #include "tasks/webshop/webshop_conversation.h"
 #include "tasks/webshop/webshop_page.h"
+#include "tasks/webshop/webshop_planner.h"
+#include "tasks/webshop/webshop_words.h"
 
 namespace agentr {
 std::string WebShopFamily::ParseAction(std::string_view response) const {
@@ -75,6 +77,41 @@ std::vector<std::string> WebShopFamily::Recoveries(std::span<const Message> hist
     if (page.Shows(WebShopKey(button))) actions.push_back(WebShopClick(button));
   }
   return actions;
+}
+
+namespace {
+
+// True if the instruction and what was seen give a reason for `action`, spelled as on the page.
+bool IsAskedFor(const WebShopView& view, std::string_view action) {
+  const std::optional<WebShopAction> read = ReadWebShopAction(action);
+  if (!read) return false;
+  if (read->IsSearch()) return true;
+  const std::string key = WebShopKey(read->argument);
+  if (key == "buy now") return MissingChoices(view).empty();
+  if (key == "< prev" || key == "back to search" || key == "next >") return true;
+  if (view.page.kind == WebShopPageKind::kResults) {
+    return !WebShopOpenedName(view.page, action).empty();
+  }
+  return std::ranges::any_of(view.goal.choices, [&](const WebShopChoice& choice) {
+    return WebShopKey(choice.value) == key;
+  });
+}
+
+}  // namespace
+
+std::optional<WordedAction> WebShopFamily::Reworded(std::span<const Message> history,
+                                                    std::string_view action) const {
+  const std::optional<WebShopView> view = ReadWebShop(history);
+  if (!view || history.back().content == kRevisionReply) return std::nullopt;
+  std::string spelled = AsSpelledOnPage(history.back().content, std::string(action));
+  if (!IsAskedFor(*view, spelled)) return std::nullopt;
+  WordedAction worded{WebShopReason(view->page, view->page.instruction, spelled, /*named=*/true),
+                      spelled};
+  if (history.size() >= 3) {
+    const WebShopPage before = ReadWebShopPage(history[history.size() - 3].content);
+    worded.check = WebShopDeed(before, ParseAction(history[history.size() - 2].content)) + ".";
+  }
+  return worded;
 }
 
 }  // namespace agentr

@@ -36,6 +36,10 @@ class WebShopFamily : public TaskFamily, public RevisionHints {
   // The buttons that lead back; searches and choices made before have to be repeated.
   std::vector<std::string> Recoveries(std::span<const Message> history,
                                       std::span<const std::string> wanted) const override;
+  // In the words of make_demos --shop_checks. nullopt for an action that the instruction does not
+  // ask for, such as a look at the reviews or an option of its own choice.
+  std::optional<WordedAction> Reworded(std::span<const Message> history,
+                                       std::string_view action) const override;
 };
 
 }  // namespace agentr

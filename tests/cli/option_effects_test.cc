@@ -142,8 +142,8 @@ output: lm_server
 output: mcts_collect
 --mix_options --sample --task_type --tree_format
 output: path_collect
---audit --dedup --format --max_row_tokens --overwrite --parquet --revision_thinking --show
---train_prefix --turn_thoughts --unclean
+--audit --dedup --format --max_row_tokens --overwrite --parquet --revision_thinking
+--revision_turn --show --train_prefix --turn_thoughts --unclean
 output: self_train
 --iterations
 output: store_status

@@ -118,6 +118,23 @@ TEST_F(TaskReviserTest, TheRevisionOfASlipSaysWhatWasDoneAndWhatWasMeant) {
   EXPECT_THAT(hidden, HasSubstr("wait"));
 }
 
+TEST_F(TaskReviserTest, TheRevisionMayStandInTheTurnThatGoesOn) {
+  options_.revision_turn = "next";
+  options_.thoughts = folder_.Write("thoughts.txt", "Any.\n");
+  FakeEnvironment environment(true, ReviserWorld);
+  for (Environment* replays :
+       {static_cast<Environment*>(nullptr), static_cast<Environment*>(&environment)}) {
+    environment_ = replays;
+    const Outcome done = Run(kGoodAndTwoBad);
+    ASSERT_TRUE(done) << done.error().error.message;
+    ASSERT_EQ(done->rows.size(), 2U);
+    EXPECT_THAT(ActionsOf(done->rows[0]), ::testing::ElementsAre("p", ::testing::_, "g"));
+    EXPECT_THAT(done->rows[0].trajectory.turns.at(2).response, HasSubstr("Any. "));
+  }
+  options_.repair.action = "look";
+  EXPECT_THROW(Run(kGoodAndTwoBad), FatalError) << "an action that nobody would take";
+}
+
 TEST_F(TaskReviserTest, RowsEndAsWellAsTheBestPathOfTheTree) {
   const std::vector<Ended> episodes = {{"p g", 1}, {"p h", 0.75}, {"p x q", 0}};
   const Outcome done = Run(episodes);

@@ -74,6 +74,43 @@ TEST_F(TurnThoughtsTest, WithoutReasonsTheThoughtMustAgree) {
   EXPECT_FALSE(Stays("rewrite"));
 }
 
+TEST_F(TurnThoughtsTest, WhatTheRevisionTurnSaysMayStandInTheNextTurn) {
+  const auto insert = [&](const std::string& reply, bool refused) {
+    trajectory.turns.clear();
+    Add(Part::kBad, "x", "get 1 oak planks", "Could not find oak planks");
+    Add(Part::kRevision, "I got planks instead of a log.", "wait", reply);
+    Add(Part::kGood, "y", "get 1 oak log", refused ? "Could not find it" : "Got 1 oak log");
+    AdmitInNextTurn("ok.", trajectory);
+  };
+  insert("ok.", false);
+  ASSERT_EQ(trajectory.turns.size(), 2U);
+  EXPECT_TRUE(Stays("keep"));
+  EXPECT_EQ(trajectory.turns[1].response,
+            "Thought: I got planks instead of a log. y\nAction: get 1 oak log");
+  EXPECT_EQ(Thought(0), "x");
+
+  insert("ok.", false);
+  trajectory.turns[1].response = "<think>\nz\n</think>\n\nThought: y\nAction: get 1 oak log";
+  EXPECT_TRUE(Stays("agree"));
+  EXPECT_EQ(
+      trajectory.turns[1].response,
+      "<think>\nz\n</think>\n\nThought: I got planks instead of a log. y\nAction: get 1 oak log");
+
+  insert("ok.", false);
+  EXPECT_TRUE(Stays("rewrite"));
+  EXPECT_EQ(Thought(1),
+            std::string("I got planks instead of a log. ") + kPlanks + "need 1 oak log.")
+      << "in place of: That did not work.";
+  const std::vector<RowMessage> messages = RowMessages(trajectory);
+  EXPECT_TRUE(messages.back().revision);
+  EXPECT_TRUE(messages.back().trained);
+
+  insert("The door is open now.", false);
+  EXPECT_EQ(trajectory.turns.size(), 3U) << "the environment took it for an action";
+  insert("ok.", true);
+  EXPECT_EQ(trajectory.turns.size(), 3U) << "the next turn is not trained";
+}
+
 TEST_F(TurnThoughtsTest, AFamilyWithoutWordsOfItsOwnKeepsThem) {
   Add(Part::kGood, "x makes 3", "go", "gone");
   EXPECT_TRUE(MendThoughts("rewrite", ToyFamily(), trajectory, counts));

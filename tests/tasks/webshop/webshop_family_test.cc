@@ -1,5 +1,6 @@
 #include "tasks/webshop/webshop_family.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "common/random.h"
@@ -124,6 +125,49 @@ TEST(WebShopFamily, WhatItCallsUnchangedIsUnchangedInTheShop) {
   }
   EXPECT_GT(unchanged, 100);
   EXPECT_GT(changed_out_of_sight, 100);
+}
+
+TEST(WebShopFamily, RewordsATurnAsTheDemonstrationsDo) {
+  const std::string instruction =
+      "Instruction: [SEP] buy a lamp with color: red, and size: big, and price lower than 20.00 "
+      "dollars [SEP] ";
+  const std::string results = instruction +
+                              "Back to Search [SEP] Page 1 (Total results: 2) [SEP] Next > [SEP] "
+                              "B000000001 [SEP] A Lamp, 2 Bulbs [SEP] $12.5 [SEP] "
+                              "B000000002 [SEP] The Lamp with Shade [SEP] $13.5";
+  const std::string item =
+      instruction +
+      "Back to Search [SEP] < Prev [SEP] color [SEP] red [SEP] blue [SEP] size "
+      "[SEP] big [SEP] A Lamp, 2 Bulbs [SEP] Price: $12.5 [SEP] Rating: N.A. "
+      "[SEP] Description [SEP] Features [SEP] Reviews [SEP] Buy Now";
+  std::vector<Message> history = {{"user", "WebShop [SEP] " + instruction + "Search"}};
+  const auto says = [&](const std::string& action) {
+    const std::optional<WordedAction> worded = WebShopFamily().Reworded(history, action);
+    return worded ? fmt::format("{}|{}|{}", worded->check, worded->thought, worded->action)
+                  : "nothing";
+  };
+  const auto take = [&](const std::string& action, const std::string& page) {
+    history.push_back({"assistant", "Thought: x\nAction: " + action});
+    history.push_back({"user", page});
+  };
+  EXPECT_EQ(says("search[lamp]"), "|I look for what is asked for.|search[lamp]");
+  take("search[lamp]", results);
+  EXPECT_EQ(says("click[b000000001]"), "I searched for lamp.|A Lamp may be it.|click[B000000001]");
+  EXPECT_EQ(says("click[next >]"), "I searched for lamp.|I look at more.|click[Next >]");
+  take("click[B000000001]", item);
+  EXPECT_EQ(says("click[red]"), "This is A Lamp.|color: red, as asked.|click[red]");
+  EXPECT_EQ(says("click[blue]"), "nothing") << "nobody asked for it";
+  EXPECT_EQ(says("click[Reviews]"), "nothing");
+  EXPECT_EQ(says("click[buy now]"), "nothing") << "two options are not chosen";
+  take("click[blue]", item);
+  take("click[red]", item);
+  EXPECT_EQ(says("click[big]"), "I clicked red.|size: big, as asked.|click[big]");
+  EXPECT_EQ(says("click[< prev]"), "I clicked red.|I go back.|click[< Prev]");
+  take("click[big]", item);
+  EXPECT_EQ(says("click[buy now]"),
+            "I clicked big.|All that is asked for is chosen.|click[Buy Now]");
+  take("wait", "ok.");
+  EXPECT_EQ(says("click[buy now]"), "nothing") << "no page is shown";
 }
 
 TEST(WebShopFamily, TellsTheRulesAndTheForm) {
