@@ -11,6 +11,13 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+Completion Ended(const std::string& text, const std::string& reason) {
+  Completion completion;
+  completion.text = text;
+  completion.finish_reason = reason;
+  return completion;
+}
+
 // For every kind of task: a limit cuts a turn only where no action stands before it.
 TEST(CutTurns, AreThoseOfALimitWithoutAnAction) {
   for (const auto& [task, action] : {std::pair("textcraft", "get 1 oak log"),
@@ -27,12 +34,12 @@ TEST(CutTurns, AreThoseOfALimitWithoutAnAction) {
     const std::string acts = "<think>Hm.</think>\nThought: now.\nAction: " + std::string(action);
     for (const char* limit :
          {"length", "max_tokens", "MAX_TOKENS", "model_length", "content_filter", "SAFETY"}) {
-      EXPECT_FALSE(IsCutTurn({acts, limit}, *family)) << task;
+      EXPECT_FALSE(IsCutTurn(Ended(acts, limit), *family)) << task;
       for (const char* cut : {"", "<think>I could take", "Thought: I could take", "<think>",
                               "<think>Action: go</think>\n"}) {
-        EXPECT_TRUE(IsCutTurn({cut, limit}, *family)) << task << cut;
-        EXPECT_FALSE(IsCutTurn({cut, "stop"}, *family)) << task << cut;
-        EXPECT_FALSE(IsCutTurn({cut, ""}, *family)) << task << cut;
+        EXPECT_TRUE(IsCutTurn(Ended(cut, limit), *family)) << task << cut;
+        EXPECT_FALSE(IsCutTurn(Ended(cut, "stop"), *family)) << task << cut;
+        EXPECT_FALSE(IsCutTurn(Ended(cut, ""), *family)) << task << cut;
       }
     }
   }
@@ -41,15 +48,15 @@ TEST(CutTurns, AreThoseOfALimitWithoutAnAction) {
 TEST(CutTurns, WarnOnceAndCount) {
   CutTurns cut;
   EXPECT_EQ(cut.warning(), "");
-  cut.Add({std::string(300, 'x') + "é I should\a", "length"});
+  cut.Add(Ended(std::string(300, 'x') + "é I should\a", "length"));
   const std::string first = cut.warning();
   EXPECT_THAT(first, AllOf(HasSubstr("--max_new_tokens"), HasSubstr("\"…xxx"),
                            HasSubstr("é I should\\x07\"")));
-  cut.Add({"another", "length"});
+  cut.Add(Ended("another", "length"));
   EXPECT_EQ(cut.warning(), first);
   EXPECT_EQ(cut.count(), 2);
   CutTurns filtered;
-  filtered.Add({"Thought: I", "content_filter"});
+  filtered.Add(Ended("Thought: I", "content_filter"));
   EXPECT_THAT(filtered.warning(), AllOf(HasSubstr("the server's filter (content_filter)"),
                                         Not(HasSubstr("--max_new_tokens"))));
 }
