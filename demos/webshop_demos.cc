@@ -131,8 +131,8 @@ void Buyer::TakeTurn(const WebShopView& view) {
   std::optional<std::string> slip;
   if (o_.slips > 0 && random_.Chance(o_.slips)) slip = Slip(view, meant);
   const std::string& action = slip ? *slip : meant;
-  if (const std::string name = WebShopOpenedName(view.page, meant); !name.empty())
-    opened_name_ = name;
+  const std::string opened = WebShopOpenedName(view.page, meant);
+  if (!opened.empty()) opened_name_ = opened;
   slipped_ = CanBeSeen(view.page, meant, action);
   check_ = o_.checks ? Check(view.page, meant, action) : "";
   slips_ += slip ? 1 : 0;
