@@ -94,7 +94,7 @@ std::string Buyer::Next(const WebShopView& view) const {
 std::string Buyer::Thought(const WebShopPage& page, std::string_view action) const {
   const bool leaves = action == "click[< Prev]" || action == "click[Back to Search]";
   return check_ + (leaves && !slipped_ ? "This is not what is asked for."
-                                       : WebShopReason(page, instruction_, action, o_.checks));
+                                       : WebShopReason(page, action, o_.checks));
 }
 
 // What the shop gets instead, if something can be found.

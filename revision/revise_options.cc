@@ -94,7 +94,7 @@ void Declare(OptionSet& set, ReviseOptions& o) {
   set.Add(
          "--revision_turn", o.revision_turn,
          "Where the agent admits its mistake: own (in a turn of its own, as Agent-R), next (in the "
-         "thought of the turn that goes on, which has the page before its eyes)")
+         "thought of the next turn, where it sees the page)")
       .OneOf({"own", "next"})
       .OnlyOutput();
   set.Add(

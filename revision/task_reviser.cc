@@ -68,10 +68,12 @@ TaskReviser::TaskReviser(const ReviseOptions& options, Context context)
                   ? Thoughts::BuiltIn()
                   : Thoughts::Parse(ReadFile(InstalledFile(options_.thoughts)));
   if (options_.revision_turn == "next" &&
-      (!options_.repair.action.empty() || options_.revision_thinking != "0")) {
+      (!options_.repair.action.empty() || options_.repair.reply.empty() ||
+       options_.revision_thinking != "0")) {
     throw FatalError(ExitCode::kUsage,
-                     "--revision_turn next has no turn for --revision_action and "
-                     "--revision_thinking: leave them out, or take --revision_turn own");
+                     "with --revision_turn next there is no turn for --revision_action, an empty "
+                     "--revision_reply and --revision_thinking: leave them out, or use "
+                     "--revision_turn own");
   }
   if (options_.revision_thinking != "0") {
     thinking_ = options_.revision_thinking == "1"

@@ -15,17 +15,21 @@
 namespace agentr {
 
 // Takes the revision turn out and lets the turn after it say what that said, before its own thought:
-// so the agent says it with the page before its eyes, and mends at once. The revision turn stays if
-// the environment answered it with anything but `reply`, or if the next turn is not trained.
+// so the agent says it where it sees the page, and mends the mistake at once. The revision turn stays
+// if the environment answered it with anything but `reply`, or if the next turn is not trained.
 // MendThoughts writes the words.
 void AdmitInNextTurn(std::string_view reply, Trajectory& trajectory);
 
 // `mode`: "keep" leaves the thoughts as they are. "agree" refuses a row with a trained turn whose
 // thought contradicts its action (RevisionHints::ThoughtFits). "rewrite" replaces each trained turn by
 // the family's own words for it (RevisionHints::Reworded); where the family has none, it does as
-// "agree" does. The revision turn is not touched. What a turn admits (SplicedTurn::admits) then
-// stands at the beginning of its thought, in rewritten ones in place of what they say of the last
-// action. Returns false if the row must be left out. Counts what it does. The observations must be those of the replay.
+// "agree" does. The revision turn is not touched.
+//
+// In each mode, what a turn admits (SplicedTurn::admits) becomes the beginning of its thought. In a
+// rewritten one it takes the place of what the family says of the last action.
+//
+// Returns false if the row must be left out. Counts what it does. The observations must be those of
+// the replay.
 bool MendThoughts(std::string_view mode, const TaskFamily& family, Trajectory& trajectory,
                   RevisionCounts& counts);
 

@@ -33,11 +33,6 @@ class ArcherFamily : public WebShopFamily {
                                std::string_view after) const override;
   std::vector<std::string> Recoveries(std::span<const Message> history,
                                       std::span<const std::string> wanted) const override;
-  // None: no demonstrations are made in this style.
-  std::optional<WordedAction> Reworded(std::span<const Message> /*history*/,
-                                       std::string_view /*action*/) const override {
-    return std::nullopt;
-  }
 };
 
 }  // namespace agentr

@@ -105,11 +105,12 @@ std::optional<WordedAction> WebShopFamily::Reworded(std::span<const Message> his
   if (!view || history.back().content == kRevisionReply) return std::nullopt;
   std::string spelled = AsSpelledOnPage(history.back().content, std::string(action));
   if (!IsAskedFor(*view, spelled)) return std::nullopt;
-  WordedAction worded{WebShopReason(view->page, view->page.instruction, spelled, /*named=*/true),
-                      spelled};
+  WordedAction worded{WebShopReason(view->page, spelled, /*named=*/true), spelled};
   if (history.size() >= 3) {
-    const WebShopPage before = ReadWebShopPage(history[history.size() - 3].content);
-    worded.check = WebShopDeed(before, ParseAction(history[history.size() - 2].content)) + ".";
+    const std::string& before = history[history.size() - 3].content;
+    const std::string last = ParseAction(history[history.size() - 2].content);
+    worded.check = IsIdle(before, last) ? "That did not work."
+                                        : WebShopDeed(ReadWebShopPage(before), last) + ".";
   }
   return worded;
 }

@@ -53,8 +53,7 @@ std::string WebShopObject(const WebShopPage& page, std::string_view action) {
   return name.empty() ? ArgumentOf(action) : name;
 }
 
-std::string WebShopReason(const WebShopPage& page, std::string_view instruction,
-                          std::string_view action, bool named) {
+std::string WebShopReason(const WebShopPage& page, std::string_view action, bool named) {
   if (action.starts_with("search[")) return "I look for what is asked for.";
   const std::string value = ArgumentOf(action);
   const std::string lower = AsciiLower(value);
@@ -64,7 +63,7 @@ std::string WebShopReason(const WebShopPage& page, std::string_view instruction,
   if (page.kind == WebShopPageKind::kResults) {
     return fmt::format("{} may be it.", named ? WebShopOpenedName(page, action) : "This one");
   }
-  return fmt::format("{}, as asked.", Wanted(instruction, value));
+  return fmt::format("{}, as asked.", Wanted(page.instruction, value));
 }
 
 }  // namespace agentr

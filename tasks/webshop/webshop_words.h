@@ -22,9 +22,8 @@ std::string WebShopDeed(const WebShopPage& page, std::string_view action);
 // What an action acts on: "navy", NAME or "what is asked for".
 std::string WebShopObject(const WebShopPage& page, std::string_view action);
 
-// Why `action` is taken on `page`, by an instruction that asks for it: "color: navy, as asked.". With
+// Why `action` is taken on `page`, whose instruction asks for it: "color: navy, as asked.". With
 // `named`, a product is called by its name.
-std::string WebShopReason(const WebShopPage& page, std::string_view instruction,
-                          std::string_view action, bool named);
+std::string WebShopReason(const WebShopPage& page, std::string_view action, bool named);
 
 }  // namespace agentr

@@ -133,6 +133,9 @@ TEST_F(TaskReviserTest, TheRevisionMayStandInTheTurnThatGoesOn) {
   }
   options_.repair.action = "look";
   EXPECT_THROW(Run(kGoodAndTwoBad), FatalError) << "an action that nobody would take";
+  options_.repair.action = "";
+  options_.repair.reply = "";
+  EXPECT_THROW(Run(kGoodAndTwoBad), FatalError) << "a reply that nobody would read";
 }
 
 TEST_F(TaskReviserTest, RowsEndAsWellAsTheBestPathOfTheTree) {

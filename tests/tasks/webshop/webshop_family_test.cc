@@ -163,6 +163,8 @@ TEST(WebShopFamily, RewordsATurnAsTheDemonstrationsDo) {
   take("click[red]", item);
   EXPECT_EQ(says("click[big]"), "I clicked red.|size: big, as asked.|click[big]");
   EXPECT_EQ(says("click[< prev]"), "I clicked red.|I go back.|click[< Prev]");
+  take("click on big", item);
+  EXPECT_EQ(says("click[big]"), "That did not work.|size: big, as asked.|click[big]");
   take("click[big]", item);
   EXPECT_EQ(says("click[buy now]"),
             "I clicked big.|All that is asked for is chosen.|click[Buy Now]");
