@@ -14,15 +14,15 @@
 
 namespace agentr {
 
-// Takes the revision turn out and lets the turn after it say what that said, before its own thought:
-// so the agent says it where it sees the page, and mends the mistake at once. The revision turn stays
-// if the environment answered it with anything but `reply`, or if the next turn is not trained.
-// MendThoughts writes the words.
+// Takes the revision turn out and lets the turn after it say what that said, before its own
+// thought: so the agent says it where it sees the page, and mends the mistake at once. The revision
+// turn stays if the environment answered it with anything but `reply`, or if the next turn is not
+// trained. MendThoughts writes the words.
 void AdmitInNextTurn(std::string_view reply, Trajectory& trajectory);
 
 // `mode`: "keep" leaves the thoughts as they are. "agree" refuses a row with a trained turn whose
-// thought contradicts its action (RevisionHints::ThoughtFits). "rewrite" replaces each trained turn by
-// the family's own words for it (RevisionHints::Reworded); where the family has none, it does as
+// thought contradicts its action (RevisionHints::ThoughtFits). "rewrite" replaces each trained turn
+// by the family's own words for it (RevisionHints::Reworded); where the family has none, it does as
 // "agree" does. The revision turn is not touched.
 //
 // In each mode, what a turn admits (SplicedTurn::admits) becomes the beginning of its thought. In a
