@@ -25,7 +25,7 @@ enum class End { kNone, kDone, kDisaster, kDepth, kCut };
 struct Node : TurnRecord {
   int parent = -1;  // -1 at the root
   int depth = 0;    // turns since the root
-  std::vector<int> children;
+  std::vector<int> children = {};
 
   double reward = 0;  // in [0, 1]
   End end = End::kNone;

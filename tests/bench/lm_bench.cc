@@ -7,6 +7,7 @@
 //   tests/bench/lm_llama_cpp.py DIR    (or a GGUF file, or DIR --dtype q4_k --keep FILE.gguf)
 //   lm_bench --model_dir FILE.gguf --dtype auto
 //   AGENTR_SIMD=avx2 lm_bench …        at a lower level
+//   lm_bench --limits                  beside what matrix products and memory allow at most
 //   lm_bench --model_dir FILE.gguf --dtype auto --perplexity TEXT    how well it foretells a text
 #include <fmt/core.h>
 #include <sys/resource.h>
@@ -21,6 +22,7 @@
 #include "common/options.h"
 #include "common/simd.h"
 #include "lm/tokenizer/tokenizer.h"
+#include "tests/bench/decoder_limits.h"
 #include "tests/lm/decoder/load_decoder.h"
 #include "tests/lm/decoder/paged_text.h"
 #include "tests/lm/decoder/random_model.h"
@@ -43,6 +45,7 @@ struct BenchOptions {
   std::string kv_dtype = "auto";
   bool reference = false;
   bool large = false;
+  bool limits = false;
   std::string perplexity;
 };
 
@@ -61,6 +64,8 @@ void Declare(OptionSet& set, BenchOptions& o) {
   set.Add("--threads", o.threads, "Threads on the CPU").Min(1);
   set.Add("--device", o.device, "cpu | cuda | cuda:N");
   set.AddSwitch("--reference", o.reference, "Measure the plain operators");
+  set.AddSwitch("--limits", o.limits,
+                "Also as shares of what matrix products and memory allow at most (CPU)");
   set.Add("--perplexity", o.perplexity,
           "Only the perplexity of this text in windows of --prompt tokens (with --model_dir)");
 }
@@ -106,11 +111,36 @@ Speeds MeasureOnce(Decoder& decoder, const BenchOptions& o, int batch) {
   return {batch * o.prompt / (prompts_done - start), batch * o.tokens / (end - prompts_done)};
 }
 
+// One line of the table.
+struct Case {
+  std::string dtype;
+  int batch = 1;
+  double kv_bytes = 0;  // of one position
+  Speeds speeds;
+};
+
+// Last, since what it measures takes memory.
+void PrintShares(const fs::path& folder, const BenchOptions& o, const std::vector<Case>& cases) {
+  const DecoderLimits limits(folder, o.threads);
+  fmt::print(
+      "\nmemory is read at {:.1f} GB/s; share of the most that is possible:\n"
+      "dtype      batch   prefill    decode\n",
+      limits.memory_bytes_per_s() / 1e9);
+  for (const Case& it : cases) {
+    const double prefill = limits.Prefill(it.dtype, o.prompt);
+    const double decode = limits.Decode(it.dtype, it.batch, o.prompt + o.tokens / 2.0, it.kv_bytes);
+    fmt::print("{:<10} {:>5}  {:>8}  {:>7.0f}%\n", it.dtype, it.batch,
+               prefill > 0 ? fmt::format("{:.0f}%", 100 * it.speeds.prefill / prefill) : "",
+               100 * it.speeds.decode / decode);
+  }
+}
+
 void Measure(const fs::path& folder, const BenchOptions& o) {
   fmt::print(
       "{}: prompt {}, {} tokens, {} threads, {}; tokens per second, the fastest of {}\n\n"
       "dtype      batch   prefill    decode  peak MiB\n",
       DescribeProcessor(), o.prompt, o.tokens, o.threads, o.device, o.rounds);
+  std::vector<Case> cases;
   for (const std::string& dtype : o.dtypes) {
     DecoderOptions options;
     options.device = o.device;
@@ -129,8 +159,12 @@ void Measure(const fs::path& folder, const BenchOptions& o) {
       fmt::print("{:<10} {:>5}  {:>8.0f}  {:>8.0f}  {:>8.0f}\n", dtype, batch, best.prefill,
                  best.decode, PeakMiB());
       std::fflush(stdout);
+      const DecoderShape& shape = decoder->shape();
+      cases.push_back(
+          {dtype, batch, static_cast<double>(shape.block_bytes) / shape.block_tokens, best});
     }
   }
+  if (o.limits) PrintShares(folder, o, cases);
 }
 
 // exp of the mean of -ln p(token) over the tokens of the text; each window of --prompt tokens is
@@ -147,9 +181,9 @@ void MeasurePerplexity(const fs::path& folder, const BenchOptions& o) {
     for (size_t begin = 0; begin < ids.size(); begin += o.prompt) {
       BlockSource source(*decoder, o.prompt + 2 * decoder->shape().block_tokens);
       PagedText text;
-      if (tokenizer->adds_bos()) text.tokens.push_back(*tokenizer->bos());
       const size_t end = std::min(ids.size(), begin + o.prompt);
-      text.tokens.insert(text.tokens.end(), ids.begin() + begin, ids.begin() + end);
+      text.tokens.assign(ids.begin() + begin, ids.begin() + end);
+      if (tokenizer->adds_bos()) text.tokens.insert(text.tokens.begin(), *tokenizer->bos());
       const auto length = static_cast<int32_t>(text.tokens.size());
       const auto chunk = text.Next(source, length);
       const auto logits = decoder->Forward({&chunk, 1});

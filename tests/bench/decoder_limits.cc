@@ -1,0 +1,107 @@
+#include "tests/bench/decoder_limits.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/simd.h"
+#include "training/speed.h"
+
+namespace agentr {
+namespace {
+
+// Bytes per second that `threads` threads read together, each from memory of its own that no cache
+// holds: the fastest of five.
+double MeasureMemory(int threads) {
+  constexpr size_t kWords = size_t{32} << 20;  // 256 MiB a thread
+  std::vector<std::vector<uint64_t>> memory(threads, std::vector<uint64_t>(kWords, 1));
+  double fastest = 0;
+  for (int round = 0; round < 5; ++round) {
+    std::vector<uint64_t> sums(threads);
+    const auto begin = std::chrono::steady_clock::now();
+    {
+      std::vector<std::jthread> readers;
+      for (int i = 0; i < threads; ++i) {
+        readers.emplace_back(
+            [&, i] { sums[i] = std::accumulate(memory[i].begin(), memory[i].end(), uint64_t{0}); });
+      }
+    }
+    const double s = SecondsSince(begin);
+    const auto words = std::accumulate(sums.begin(), sums.end(), uint64_t{0});
+    fastest = std::max(fastest, 8.0 * static_cast<double>(words) / s);
+  }
+  return fastest;
+}
+
+// Operations per second of LibTorch's product of the same matrices as MeasureMatmulLimit's.
+double MeasureLibTorch(const ModelConfig& config, at::ScalarType type) {
+  constexpr int64_t kRows = 1024;
+  const at::Tensor x = at::ones({kRows, config.hidden_size}, at::dtype(type));
+  const at::Tensor w = at::ones({config.hidden_size, config.intermediate_size}, at::dtype(type));
+  double fastest = 0;
+  for (int i = 0; i < 10; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    at::mm(x, w);
+    fastest = std::max(fastest, 2.0 * kRows * static_cast<double>(w.numel()) / SecondsSince(begin));
+  }
+  return fastest;
+}
+
+// Operations per second of matrix products at this level; measured once for each type. LibTorch
+// does not know of a lowered level.
+double MatmulLimit(const ModelConfig& config, const std::string& dtype) {
+  const bool narrow = dtype == "bfloat16" && ActiveSimd() == Simd::kAvx512Bf16;
+  const auto type = narrow ? at::kBFloat16 : at::kFloat;
+  static std::map<at::ScalarType, double> measured;
+  const auto [at, is_new] = measured.try_emplace(type);
+  if (is_new) {
+    at->second = MeasureMatmulLimit({.device = at::kCPU, .type = type}, config);
+    if (ActiveSimd() == AvailableSimd().back()) {
+      at->second = std::max(at->second, MeasureLibTorch(config, type));
+    }
+  }
+  return at->second;
+}
+
+}  // namespace
+
+DecoderLimits::DecoderLimits(const std::filesystem::path& model, int threads)
+    : config_(ReadModelConfig(model)), memory_bytes_per_s_(MeasureMemory(threads)) {
+  at::set_num_threads(threads);
+  output_ = static_cast<double>(config_.hidden_size * config_.outputs());
+  const auto source = OpenWeights(model);
+  for (const auto& [name, weight] : source->weights()) {
+    const bool embedding =
+        weight.shape.size() == 2 &&
+        (name.find("embed") != std::string::npos || name.find("token_embd") != std::string::npos);
+    if (weight.shape.size() < 2 || (embedding && !config_.tied_embeddings)) continue;
+    numbers_ += static_cast<double>(weight.shape[0] * weight.shape[1]);
+    file_bytes_ += static_cast<double>(weight.data.size());
+  }
+}
+
+double DecoderLimits::Prefill(const std::string& dtype, int prompt) const {
+  if (dtype != "float32" && dtype != "bfloat16") return 0;
+  const double attention =
+      2.0 * static_cast<double>(config_.num_layers * config_.num_heads * config_.head_dim) *
+      (prompt + 1);
+  const double flops = prompt * (2 * (numbers_ - output_) + attention) + 2 * output_;
+  return prompt * MatmulLimit(config_, dtype) / flops;
+}
+
+double DecoderLimits::Decode(const std::string& dtype, int batch, double positions,
+                             double kv_bytes) const {
+  static const std::map<std::string, double> kBytes = {
+      {"float32", 4}, {"bfloat16", 2}, {"float16", 2}, {"q8_0", 34.0 / 32}, {"q4_0", 18.0 / 32}};
+  const auto bytes = kBytes.find(dtype);
+  const double weights = bytes == kBytes.end() ? file_bytes_ : numbers_ * bytes->second;
+  return batch * memory_bytes_per_s_ / (weights + batch * positions * kv_bytes);
+}
+
+}  // namespace agentr
