@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
        "from recorded episodes. After a kill the same command continues the run and gives the\n"
        "same bytes.",
        "  agent_rl --algorithm filtered_bc --task echo --player random --model_dir bundled\n"
-       "  agent_rl --config configs/rl/glam_small.toml\n"
+       "  agent_rl --config configs/rl/glam_small.toml --model_dir rl_result/bc-babyai/model\n"
        "  agent_rl --config configs/rl/grpo_online.toml --model_dir bundled\n"},
       [&](const agentr::OptionSet& set) {
         agentr::FindNamedModel(options.start.dir);

@@ -14,7 +14,8 @@ int main(int argc, char** argv) {
        "and gives the same bytes.",
        "  agent_train --model_dir models/my-model\n"
        "  agent_train --config configs/train/agent_r.toml --model_dir models/my-model\n"
-       "  agent_train --model_dir models/my-model --data path_result/webshop_revise.jsonl:0.2 \\\n"
+       "  agent_train --model_dir models/my-model \\\n"
+       "              --data path_result/webshop_centric.messages.jsonl:0.2 \\\n"
        "              --data general.jsonl:0.8\n"
        "  agent_train --model_dir models/my-model --lora_rank 16 --inspect 3\n"
        "  agent_train --model_dir models/my-model --play_every 100 --play=--task=webshop"},

@@ -23,7 +23,7 @@ std::filesystem::path JarOf(const SciWorldOptions& options) {
       ExitCode::kFile,
       fmt::format(
           "{}: there is no such file, but SciWorld needs the simulator's jar. Run scripts/setup.sh "
-          "--sciworld, which downloads it, or name it with --scienceworld_jar",
+          "--sciworld, which downloads it; env_server also takes --scienceworld_jar",
           jar.string()));
 }
 
