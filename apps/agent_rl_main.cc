@@ -15,8 +15,7 @@ int main(int argc, char** argv) {
        "  agent_rl --config configs/rl/grpo_online.toml --model_dir bundled\n"},
       [&](const agentr::OptionSet& set) {
         agentr::FindNamedModel(options.start.dir);
-        const agentr::ModelFolderOptions local;  // of its environments only
-        agentr::ProgramWorkbench workbench(local);
+        agentr::ProgramWorkbench workbench;  // of its environments only
         return AgentRl(options, set, &workbench);
       },
       options);

@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
        "  env_check my_game.toml --base http://127.0.0.1:8080 --action look --id 7\n"
        "  env_check http://127.0.0.1:8000 --openenv --output my_game.toml"},
       [&](const agentr::OptionSet&) {
-        agentr::ProgramWorkbench workbench({});
+        agentr::ProgramWorkbench workbench;
         return agentr::EnvCheck(options, workbench);
       },
       options);

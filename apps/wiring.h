@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/program.h"
@@ -20,8 +21,8 @@ namespace agentr {
 
 class ProgramWorkbench : public Workbench {
  public:
-  // `local` says how models in folders run. It outlives this object.
-  explicit ProgramWorkbench(const ModelFolderOptions& local) : local_(local) {}
+  // `local` says how models in folders run.
+  explicit ProgramWorkbench(ModelFolderOptions local = {}) : local_(std::move(local)) {}
 
   std::unique_ptr<HttpEnvironment> OpenEnvironment(const EnvironmentOptions& options) override;
   std::unique_ptr<LanguageModel> OpenModel(const ModelOptions& options, const TaskFamily& family,
@@ -33,7 +34,7 @@ class ProgramWorkbench : public Workbench {
   // The base URLs of the options or, if there are none, of the task's embedded server.
   std::vector<Secret> BasesOf(const EnvironmentOptions& options);
 
-  const ModelFolderOptions& local_;
+  const ModelFolderOptions local_;
   std::map<std::string, std::unique_ptr<EnvServer>> embedded_;  // by kind of task
   std::vector<std::unique_ptr<GoldSource>> gold_;  // the solutions that scripted models use
 };
@@ -55,6 +56,7 @@ int RunProgram(int argc, char** argv, const ProgramText& text,
   const auto run = [&](const OptionSet& set) {
     if constexpr (requires { options.model.dir; }) FindNamedModel(options.model);
     if constexpr (requires { options.model_dir; }) FindNamedModel(options.model_dir);
+    CheckReport(report, options);
     ProgramWorkbench workbench(local);
     return WriteReport(report, options, job(options, set, workbench));
   };

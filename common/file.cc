@@ -10,9 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <mutex>
-#include <sstream>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -97,14 +95,24 @@ std::string ReadFile(const fs::path& path) {
                                  "or name another file",
                                  path.string()));
   }
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) ThrowFileError("cannot read", path, errno != 0 ? errno : EIO);
-  if (fs::is_directory(path)) ThrowFileError("cannot read", path, EISDIR);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (in.bad()) ThrowFileError("cannot read", path, errno != 0 ? errno : EIO);
-  return std::move(text).str();
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.get() < 0) ThrowFileError("cannot read", path, errno);
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) ThrowFileError("cannot read", path, errno);
+  // With room for its size the last call of read finds the end. A file in /proc has the size 0.
+  constexpr size_t kMore = 64 << 10;
+  std::string text(static_cast<size_t>(info.st_size) + 1, '\0');
+  size_t end = 0;
+  while (true) {
+    if (end == text.size()) text.resize(end + kMore);
+    const ssize_t n = ::read(fd.get(), text.data() + end, text.size() - end);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) ThrowFileError("cannot read", path, errno);
+    if (n == 0) break;
+    end += static_cast<size_t>(n);
+  }
+  text.resize(end);
+  return text;
 }
 
 void RefuseLfsPointer(std::string_view text, const fs::path& path) {

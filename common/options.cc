@@ -60,6 +60,11 @@ OptionSet::Declared& OptionSet::Declared::NotEmpty() {
   return *this;
 }
 
+OptionSet::Declared& OptionSet::Declared::Verbatim() {
+  option_->allow_extra_args(false);
+  return *this;
+}
+
 OptionSet::Declared& OptionSet::Declared::OnlyOnCommandLine() {
   option_->configurable(false);
   return *this;
@@ -416,7 +421,7 @@ const nlohmann::ordered_json& OptionSet::ResolvedJson() const { return parser_->
 nlohmann::ordered_json OptionSet::Fingerprint() const { return parser_->Fingerprint(); }
 
 std::string OptionDifferences(const nlohmann::ordered_json& there,
-                              const nlohmann::ordered_json& now) {
+                              const nlohmann::ordered_json& now, const DifferenceWords& words) {
   if (!there.is_object() || !now.is_object()) return "";
   const auto text = [](const nlohmann::ordered_json& json, const std::string& key) {
     return json.contains(key) ? json.at(key).dump() : "nothing";
@@ -426,8 +431,9 @@ std::string OptionDifferences(const nlohmann::ordered_json& there,
   std::string differences;
   for (const auto& [key, value] : keys.items()) {
     if (text(there, key) == text(now, key)) continue;
-    differences += fmt::format("{}--{} {} there, {} now", differences.empty() ? "" : "; ", key,
-                               text(there, key), text(now, key));
+    differences +=
+        fmt::format("{}{}{}{} {} {}, {} {}", differences.empty() ? "" : "; ", words.before, key,
+                    words.behind, text(there, key), words.there, text(now, key), words.now);
   }
   return differences;
 }

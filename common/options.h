@@ -47,6 +47,9 @@ class OptionSet {
     Declared& OneOf(const std::vector<std::string>& values);
     // An empty text, most likely from an unset variable, is refused; leaving the option out is not.
     Declared& NotEmpty();
+    // For texts that are taken as they are, "[INST]" too: elsewhere brackets around the value of a
+    // repeatable flag make it a list. Each value then needs a flag of its own.
+    Declared& Verbatim();
     // Must be given again for each run: no file may contain it, and resolved.toml leaves it out.
     Declared& OnlyOnCommandLine();
     // Decides how fast and from where results come; they are the same, up to rounding.
@@ -135,10 +138,18 @@ class OptionSet {
   std::unique_ptr<Parser> parser_;
 };
 
+// What OptionDifferences calls the two sides, and writes before and behind an option's name.
+struct DifferenceWords {
+  std::string_view there = "there";
+  std::string_view now = "now";
+  std::string_view before = "--";
+  std::string_view behind = "";
+};
+
 // The differences between two results of ResolvedJson or Fingerprint, as flags in the order of
 // `now`: "--iterations 4 there, 8 now; --seed 1 there, 0 now". Empty if there are none, or if
 // either is not an object.
 std::string OptionDifferences(const nlohmann::ordered_json& there,
-                              const nlohmann::ordered_json& now);
+                              const nlohmann::ordered_json& now, const DifferenceWords& words = {});
 
 }  // namespace agentr

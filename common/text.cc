@@ -102,10 +102,51 @@ std::string PercentDecoded(std::string_view text) {
   return out;
 }
 
+std::string EscapeHtml(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&#34;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
 std::string OneLine(std::string text) {
   std::ranges::replace_if(
       text, [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
   return text;
+}
+
+std::string FitColumns(std::string_view text, int columns, std::string_view mark) {
+  const auto begins_character = [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  };
+  const auto kept = columns - std::ranges::count_if(mark, begins_character);
+  int seen = 0;
+  size_t cut = 0;  // where the mark would stand
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (!begins_character(text[i])) continue;
+    if (seen == kept) cut = i;
+    if (++seen > columns) return std::string(text.substr(0, cut)).append(mark);
+  }
+  return std::string(text);
 }
 
 size_t Utf8Prefix(std::string_view text) {

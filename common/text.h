@@ -43,8 +43,14 @@ std::optional<T> ParseNumber(std::string_view text) {
 // With %41 as A, as in URLs (RFC 3986, 2.1); what is no such escape stays.
 std::string PercentDecoded(std::string_view text);
 
+// The text as text or attribute of an HTML page.
+std::string EscapeHtml(std::string_view text);
+
 // An observation on one line: line breaks and tabs become spaces.
 std::string OneLine(std::string text);
+
+// At most `columns` characters of the text; `mark` is the last of them where something is cut off.
+std::string FitColumns(std::string_view text, int columns, std::string_view mark = "…");
 
 // The number of bytes before the first that is not UTF-8.
 size_t Utf8Prefix(std::string_view text);

@@ -46,13 +46,16 @@ Estimate BootstrapMean(std::span<const double> values, const BootstrapOptions& o
   return EstimateOf(values, ResampledMeans(values, options));
 }
 
-Estimate BootstrapRate(std::span<const double> shares, const BootstrapOptions& options) {
-  Estimate rate = BootstrapMean(shares, options);
+Estimate WidenedRate(Estimate rate) {
   constexpr double kSquare = 1.959964 * 1.959964;  // of the normal distribution's 97.5 % quantile
   const auto n = static_cast<double>(rate.tasks);
   if (rate.tasks > 0 && rate.mean == 0) rate.high = kSquare / (n + kSquare);
   if (rate.tasks > 0 && rate.mean == 1) rate.low = n / (n + kSquare);
   return rate;
+}
+
+Estimate BootstrapRate(std::span<const double> shares, const BootstrapOptions& options) {
+  return WidenedRate(BootstrapMean(shares, options));
 }
 
 Estimate BootstrapRatio(std::span<const double> above, std::span<const double> below,

@@ -41,9 +41,12 @@ struct PairedDifference {
 // the same bits.
 Estimate BootstrapMean(std::span<const double> values, const BootstrapOptions& options);
 
-// The same for shares of success between 0 and 1. Where no task succeeded, or all did, the interval
-// is Wilson's (1927) for so many tasks: 0 of 8 gives [0, 0.324], because a rate that was not seen
-// to differ from 0 may still do so.
+// A rate with an interval of resamples. Where no task succeeded, or all did, the interval becomes
+// Wilson's (1927) for so many tasks: 0 of 8 gives [0, 0.324], because a rate that was not seen to
+// differ from 0 may still do so.
+Estimate WidenedRate(Estimate rate);
+
+// BootstrapMean of shares of success between 0 and 1, as WidenedRate.
 Estimate BootstrapRate(std::span<const double> shares, const BootstrapOptions& options);
 
 // The ratio of two means over the same tasks, sum(above) / sum(below), and the quantiles of the

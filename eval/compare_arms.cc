@@ -151,7 +151,8 @@ ArmsComparison CompareArms(std::span<const Arm> arms, double success_threshold,
   const ArmEstimates success = EstimateArms(values.success, values.tasks, options);
   for (size_t arm = 0; arm < arms.size(); ++arm) {
     comparison.arms.push_back({arms[arm].name, arms[arm].runs.size(), reward.mean[arm],
-                               success.mean[arm], reward.difference[arm], success.difference[arm]});
+                               WidenedRate(success.mean[arm]), reward.difference[arm],
+                               success.difference[arm]});
   }
   return comparison;
 }

@@ -4,8 +4,9 @@
 // Two trainings of one arm differ by chance, as two tasks do, so that an interval over the tasks of
 // one training says too little. The intervals here are of a bootstrap over both: each resample
 // draws the tasks, the same ones for all arms, and within each arm its trainings, with replacement.
-// The differences are against the first arm. Source: Davison, Hinkley, Bootstrap Methods and their
-// Application (1997), section 3.8.
+// The success rate of an arm that never succeeded, or always did, has an interval all the same
+// (WidenedRate). The differences are against the first arm. Source: Davison, Hinkley, Bootstrap
+// Methods and their Application (1997), section 3.8.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -15,6 +15,7 @@
 #include "eval/comparison.h"
 #include "eval/episode_store.h"
 #include "eval/slip_metrics.h"
+#include "tasks/task_file.h"
 #include "tasks/task_kinds.h"
 
 namespace agentr {
@@ -27,6 +28,11 @@ struct Run {
   std::string options;
 };
 
+std::string TaskOf(const Run& run) {
+  return FieldOr<std::string>(Json::parse(run.options), "task", "");
+}
+
+// The evaluation in the folder; its kind of task is known then.
 Run ReadRun(const std::string& folder) {
   std::vector<StoredEpisode> stored = ReadEpisodes(folder);
   if (stored.empty()) {
@@ -39,11 +45,8 @@ Run ReadRun(const std::string& folder) {
   Run run;
   run.options = stored.front().options;
   for (StoredEpisode& one : stored) run.episodes.push_back(std::move(one.episode));
+  UseTaskFileBeside(folder, TaskOf(run));
   return run;
-}
-
-std::string TaskOf(const Run& run) {
-  return FieldOr<std::string>(Json::parse(run.options), "task", "");
 }
 
 // Checks that the same id names the same task in both; returns the kind of task.
@@ -72,14 +75,18 @@ struct NamedRuns {
 
 NamedRuns ReadArm(const std::string& text) {
   const size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+  std::vector<std::string_view> folders;
+  if (equals != std::string::npos) {
+    folders = SplitWords(std::string_view(text).substr(equals + 1), ",");
+  }
+  if (equals == 0 || folders.empty()) {
     throw FatalError(ExitCode::kUsage,
                      fmt::format("--arm {}: write NAME=DIR,DIR…, the folders of the arm's "
                                  "evaluations",
                                  text));
   }
   NamedRuns arm{text.substr(0, equals), {}};
-  for (const std::string_view folder : SplitWords(std::string_view(text).substr(equals + 1), ",")) {
+  for (const std::string_view folder : folders) {
     arm.runs.push_back(ReadRun(std::string(folder)));
   }
   return arm;
@@ -98,15 +105,14 @@ ExitCode CompareRuns(const std::vector<std::string>& folders, double success, in
   CompareOptions options;
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(task);
   options.success_threshold = success > 0 ? success : family->SuccessReward();
-  const std::string differences = OptionDifferences(a.options, b.options, "A", "B");
+  const std::string differences = PlayedDifferences(a.options, b.options, "A", "B");
   const Comparison comparison = Compare(a.episodes, b.episodes, options);
   fmt::print("{}", ComparisonTable(comparison, folders[0], folders[1]));
-  const std::optional<SlipComparison> slips = CompareSlips(
-      a.episodes, b.episodes, a.options, b.options,
-      {.success_threshold = options.success_threshold,
-       .revision_action = FieldOr<std::string>(Json::parse(a.options), "revision_action",
-                                               std::string(family->RevisionAction())),
-       .window = revision_window});
+  const std::optional<SlipComparison> slips =
+      CompareSlips(a.episodes, b.episodes, a.options, b.options,
+                   {.success_threshold = options.success_threshold,
+                    .revision_action = std::string(family->RevisionAction()),
+                    .window = revision_window});
   if (slips) fmt::print("{}", SlipComparisonTable(*slips));
   fmt::print("a success is a reward of at least {}\n", options.success_threshold);
   if (!differences.empty()) {

@@ -121,8 +121,8 @@ Comparison Compare(std::span<const Episode> a, std::span<const Episode> b,
   comparison.reward_a = BootstrapMean(reward.a, options.bootstrap);
   comparison.reward_b = BootstrapMean(reward.b, options.bootstrap);
   comparison.reward = PairedBootstrap(reward.difference, options.bootstrap);
-  comparison.success_a = BootstrapMean(success.a, options.bootstrap);
-  comparison.success_b = BootstrapMean(success.b, options.bootstrap);
+  comparison.success_a = BootstrapRate(success.a, options.bootstrap);
+  comparison.success_b = BootstrapRate(success.b, options.bootstrap);
   comparison.success = PairedBootstrap(success.difference, options.bootstrap);
   SortByDifference(comparison.won);
   SortByDifference(comparison.lost);

@@ -4,13 +4,13 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "clients/message_json.h"
 #include "common/error.h"
 #include "common/json_depth.h"
+#include "common/options.h"
 #include "rollout/slip_json.h"
 
 namespace agentr {
@@ -161,23 +161,9 @@ StoredEpisode ReadEpisode(std::string_view text, const std::string& name) {
   }
 }
 
-std::string OptionDifferences(const std::string& a, const std::string& b, const std::string& name_a,
+std::string PlayedDifferences(const std::string& a, const std::string& b, const std::string& name_a,
                               const std::string& name_b) {
-  const Json of_a = Json::parse(a);
-  const Json of_b = Json::parse(b);
-  std::set<std::string> keys;
-  for (const auto& [key, value] : of_a.items()) keys.insert(key);
-  for (const auto& [key, value] : of_b.items()) keys.insert(key);
-  const auto value = [](const Json& json, const std::string& key) {
-    return json.contains(key) ? json.at(key).dump() : "not given";
-  };
-  std::string text;
-  for (const std::string& key : keys) {
-    if (value(of_a, key) == value(of_b, key)) continue;
-    text += fmt::format("{}{}: {} {}, {} {}", text.empty() ? "" : "; ", key, value(of_a, key),
-                        name_a, value(of_b, key), name_b);
-  }
-  return text;
+  return OptionDifferences(Json::parse(a), Json::parse(b), {name_a, name_b, "", ":"});
 }
 
 }  // namespace agentr

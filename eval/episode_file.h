@@ -39,9 +39,9 @@ std::string WriteEpisode(const StoredEpisode& stored);
 // episode.
 StoredEpisode ReadEpisode(std::string_view text, const std::string& name);
 
-// "max_steps: 100 there, 30 here; …": the differences between two JSON objects, which are called
-// `name_a` and `name_b`; empty if there are none.
-std::string OptionDifferences(const std::string& a, const std::string& b, const std::string& name_a,
+// "max_steps: 100 there, 30 here; …": the differences between the options of two evaluations
+// (StoredEpisode::options), which are called `name_a` and `name_b`; empty if there are none.
+std::string PlayedDifferences(const std::string& a, const std::string& b, const std::string& name_a,
                               const std::string& name_b);
 
 }  // namespace agentr

@@ -27,7 +27,7 @@ int64_t KeyOf(int task_id, int attempt) { return (int64_t{attempt} << 32) | task
 
 FileEpisodeStore::FileEpisodeStore(fs::path folder, std::string options)
     : folder_(std::move(folder)), options_(std::move(options)), claims_(folder_, options_) {
-  const std::string differences = OptionDifferences(claims_.terms(), options_, "there", "here");
+  const std::string differences = PlayedDifferences(claims_.terms(), options_, "there", "here");
   if (differences.empty()) return;
   throw FatalError(ExitCode::kUsage,
                    fmt::format("another run is playing into {} with other options ({}): choose "
@@ -66,7 +66,7 @@ bool FileEpisodeStore::Commit(const Episode& episode) {
 std::vector<Episode> FileEpisodeStore::Load() const {
   std::vector<Episode> episodes;
   for (StoredEpisode& stored : ReadEpisodes(folder_)) {
-    const std::string differences = OptionDifferences(stored.options, options_, "there", "here");
+    const std::string differences = PlayedDifferences(stored.options, options_, "there", "here");
     if (!differences.empty()) {
       const fs::path path = PathOf(stored.episode.task_id, stored.episode.attempt);
       throw FatalError(

@@ -3,12 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <set>
+#include <iterator>
 #include <utility>
 
 #include "common/error.h"
 #include "common/json_lenient.h"
 #include "eval/failed_trajectories.h"
+#include "eval/task_episodes.h"
 
 namespace agentr {
 namespace {
@@ -85,16 +86,13 @@ void CheckFolder(const EpisodeStore& store, const EvaluationPlan& plan) {
 
 std::vector<Episode> EpisodesOf(const EvaluationPlan& plan, std::vector<Episode> stored,
                                 const std::vector<Episode>& failed) {
-  std::set<std::pair<int, int>> wanted;
-  for (const EpisodeStart& start : plan.starts) wanted.insert({start.task_id, start.attempt});
-  std::erase_if(stored, [&](const Episode& episode) {
-    return !wanted.contains({episode.task_id, episode.attempt});
-  });
-  std::set<std::pair<int, int>> there;
-  for (const Episode& episode : stored) there.insert({episode.task_id, episode.attempt});
-  for (const Episode& episode : failed) {
-    if (!there.contains({episode.task_id, episode.attempt})) stored.push_back(episode);
-  }
+  const auto wanted = ByAttempt(plan.starts);
+  std::erase_if(stored, [&](const Episode& episode) { return !wanted.contains(IdOf(episode)); });
+  const auto there = ByAttempt(stored);
+  std::vector<Episode> lacking;
+  std::ranges::copy_if(failed, std::back_inserter(lacking),
+                       [&](const Episode& episode) { return !there.contains(IdOf(episode)); });
+  stored.insert(stored.end(), lacking.begin(), lacking.end());
   return stored;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -23,6 +22,18 @@ std::optional<size_t> ParseCut(const std::string& cut) {
   if (turns.value_or(0) > 0) return turns;
   throw FatalError(ExitCode::kUsage,
                    fmt::format("--cut {} is neither \"seeded\" nor a number of turns", cut));
+}
+
+// Of the replayed turns, those with another answer than in the trajectory. The end of the episode
+// is one too, because the trajectory went on there.
+size_t DifferencesFrom(const Episode& trajectory, const Episode& after) {
+  const size_t turns = after.replayed_turns;
+  const bool ended = after.end == EpisodeEnd::kDone && turns > 0 && turns == after.turns.size() &&
+                     turns < trajectory.turns.size();
+  // The last turn counts already if its observation is another one.
+  const bool counts =
+      ended && after.turns.back().observation == trajectory.turns[turns - 1].observation;
+  return after.replay_differences + (counts ? 1 : 0);
 }
 
 }  // namespace
@@ -55,12 +66,13 @@ std::vector<EpisodeStart> CutTrajectories(const std::vector<Episode>& trajectori
 
 const Episode* FirstNotGoneOnFrom(const std::vector<Episode>& episodes,
                                   const std::vector<EpisodeStart>& starts) {
-  std::map<std::pair<int, int>, const EpisodeStart*> by_key;
-  for (const EpisodeStart& start : starts) by_key[{start.task_id, start.attempt}] = &start;
+  const auto by_attempt = ByAttempt(starts);
   const auto found = std::ranges::find_if(episodes, [&](const Episode& episode) {
-    const auto start = by_key.find({episode.task_id, episode.attempt});
-    return start != by_key.end() &&
-           !std::ranges::equal(start->second->given,
+    const auto start = by_attempt.find(IdOf(episode));
+    if (start == by_attempt.end()) return false;
+    // An episode that ended while it was replayed has only the first of the given turns.
+    const std::span<const EpisodeTurn> given = start->second->given;
+    return !std::ranges::equal(given.first(std::min(given.size(), episode.turns.size())),
                                std::span(episode.turns).first(episode.replayed_turns), {},
                                &EpisodeTurn::action, &EpisodeTurn::action);
   });
@@ -69,21 +81,21 @@ const Episode* FirstNotGoneOnFrom(const std::vector<Episode>& episodes,
 
 RevisionTest JudgeRevisionTest(const std::vector<Episode>& trajectories,
                                const std::vector<Episode>& episodes, double success) {
-  std::map<std::pair<int, int>, const Episode*> by_key;
-  for (const Episode& episode : episodes) by_key[{episode.task_id, episode.attempt}] = &episode;
+  const auto by_attempt = ByAttempt(episodes);
   RevisionTest test;
   test.trajectories = trajectories.size();
   for (const Episode& trajectory : trajectories) {
-    const auto found = by_key.find({trajectory.task_id, trajectory.attempt});
-    if (found == by_key.end() || !HasResult(found->second->end)) continue;
+    const auto found = by_attempt.find(IdOf(trajectory));
+    if (found == by_attempt.end() || !HasResult(found->second->end)) continue;
     const Episode& after = *found->second;
     ++test.gone_on_from;
     test.reward_before += trajectory.reward;
     test.reward_after += after.reward;
     test.turned += IsSuccess(after, success) ? 1 : 0;
     test.replayed_turns += after.replayed_turns;
-    test.differences += after.replay_differences;
-    test.differing += after.replay_differences > 0 ? 1 : 0;
+    const size_t differences = DifferencesFrom(trajectory, after);
+    test.differences += differences;
+    test.differing += differences > 0 ? 1 : 0;
   }
   const auto count = static_cast<double>(std::max<size_t>(test.gone_on_from, 1));
   test.reward_before /= count;

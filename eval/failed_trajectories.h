@@ -23,7 +23,7 @@ std::vector<EpisodeStart> CutTrajectories(const std::vector<Episode>& trajectori
                                           const std::string& cut, uint64_t seed, int max_steps);
 
 // The first of `episodes` that does not begin with the actions of its start (found by task and
-// attempt); nullptr if all do. Episodes without a start are ignored.
+// attempt), as far as the episode goes; nullptr if all do. Episodes without a start are ignored.
 const Episode* FirstNotGoneOnFrom(const std::vector<Episode>& episodes,
                                   const std::vector<EpisodeStart>& starts);
 
@@ -35,7 +35,8 @@ struct RevisionTest {
   double reward_after = 0;
   size_t turned = 0;  // episodes that turned the failure into a success
   size_t replayed_turns = 0;
-  size_t differences = 0;  // replayed turns whose answer differed from the trajectory's
+  size_t differences = 0;  // replayed turns whose answer differed from the trajectory's, or ended
+                           // the episode
   size_t differing = 0;    // episodes with such turns
 };
 

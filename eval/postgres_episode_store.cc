@@ -19,7 +19,7 @@ PostgresEpisodeStore::PostgresEpisodeStore(const StoreOptions& store, const std:
                                            const std::string& options,
                                            const std::vector<std::pair<int, int>>& episodes)
     : queue_(store, {"episodes", name}, options), options_(options) {
-  const std::string differences = OptionDifferences(queue_.options(), options_, "there", "here");
+  const std::string differences = PlayedDifferences(queue_.options(), options_, "there", "here");
   if (!differences.empty()) {
     throw FatalError(
         ExitCode::kUsage,

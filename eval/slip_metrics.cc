@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/json_lenient.h"
 #include "eval/summary.h"
 #include "eval/task_episodes.h"
 
@@ -109,22 +110,21 @@ struct WithoutSlips {
   bool has_slips = false;
 };
 
-// The episodes with a result by task and attempt.
-std::map<std::pair<int, int>, const Episode*> ByAttempt(std::span<const Episode> episodes) {
-  std::map<std::pair<int, int>, const Episode*> results;
-  for (const Episode& episode : episodes) {
-    if (HasResult(episode.end)) results[{episode.task_id, episode.attempt}] = &episode;
-  }
-  return results;
+// The slips of an evaluation that was played with the options `played`.
+SlipMetrics MeasureAsPlayed(std::span<const Episode> episodes, const nlohmann::ordered_json& played,
+                            SlipMetricOptions options) {
+  options.revision_action =
+      FieldOr<std::string>(played, "revision_action", options.revision_action);
+  return MeasureSlips(episodes, options);
 }
 
 void CountKept(std::span<const Episode> without, std::span<const Episode> with,
                double success_threshold, SlipComparison& comparison) {
   const auto slipped = ByAttempt(with);
   for (const Episode& episode : without) {
-    const auto found = slipped.find({episode.task_id, episode.attempt});
+    const auto found = slipped.find(IdOf(episode));
     if (!HasResult(episode.end) || !IsSuccess(episode, success_threshold)) continue;
-    if (found == slipped.end()) continue;
+    if (found == slipped.end() || !HasResult(found->second->end)) continue;
     const bool slips = std::ranges::any_of(
         OwnTurns(*found->second), [](const EpisodeTurn& turn) { return turn.slip.has_value(); });
     comparison.at_stake += slips;
@@ -180,8 +180,9 @@ Estimate RecoveryRate(std::span<const Episode> without, std::span<const Episode>
   };
   std::map<int, Successes> tasks;
   for (const Episode& episode : without) {
-    const auto found = slipped.find({episode.task_id, episode.attempt});
-    if (!HasResult(episode.end) || found == slipped.end()) continue;
+    const auto found = slipped.find(IdOf(episode));
+    if (found == slipped.end() || !HasResult(found->second->end)) continue;
+    if (!HasResult(episode.end)) continue;
     Successes& task = tasks[episode.task_id];
     ++task.pairs;
     task.without += IsSuccess(episode, success_threshold);
@@ -201,8 +202,8 @@ std::optional<SlipComparison> CompareSlips(std::span<const Episode> a, std::span
                                            const SlipMetricOptions& options) {
   const WithoutSlips of_a(options_a), of_b(options_b);
   if (!of_a.has_slips && !of_b.has_slips) return std::nullopt;
-  SlipComparison comparison{.a = MeasureSlips(a, options),
-                            .b = MeasureSlips(b, options),
+  SlipComparison comparison{.a = MeasureAsPlayed(a, of_a.options, options),
+                            .b = MeasureAsPlayed(b, of_b.options, options),
                             .episodes_a = CountResults(a),
                             .episodes_b = CountResults(b),
                             .window = options.window};

@@ -82,7 +82,8 @@ struct SlipComparison {
 };
 
 // nullopt if neither was played with slips. `options_a`, `options_b`: what decided what was played
-// (StoredEpisode::options).
+// (StoredEpisode::options), with the revision action of each; `options.revision_action` is that of
+// one that names none.
 std::optional<SlipComparison> CompareSlips(std::span<const Episode> a, std::span<const Episode> b,
                                            const std::string& options_a,
                                            const std::string& options_b,

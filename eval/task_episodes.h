@@ -1,7 +1,10 @@
-// Groups episodes by task, the unit of all statistics here.
+// Groups episodes by task, the unit of all statistics here, and finds them by task and attempt.
 #pragma once
 
+#include <map>
+#include <ranges>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "rollout/episode.h"
@@ -17,6 +20,20 @@ struct TaskEpisodes {
 
 // By task id.
 std::vector<TaskEpisodes> GroupByTask(std::span<const Episode> episodes);
+
+// What names an episode of an evaluation: its task and its attempt.
+using EpisodeId = std::pair<int, int>;
+
+// Of an Episode or an EpisodeStart.
+EpisodeId IdOf(const auto& episode) { return {episode.task_id, episode.attempt}; }
+
+// Episodes, or starts, by their ids. Points into `episodes`.
+template <std::ranges::contiguous_range Range>
+std::map<EpisodeId, const std::ranges::range_value_t<Range>*> ByAttempt(const Range& episodes) {
+  std::map<EpisodeId, const std::ranges::range_value_t<Range>*> by_attempt;
+  for (const auto& episode : episodes) by_attempt[IdOf(episode)] = &episode;
+  return by_attempt;
+}
 
 // True if the episode's reward reaches the threshold (to 1e-9).
 bool IsSuccess(const Episode& episode, double threshold);

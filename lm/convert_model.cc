@@ -18,6 +18,7 @@
 #include "lm/named_model.h"
 #include "lm/weights/gguf.h"
 #include "lm/weights/model_config.h"
+#include "lm/weights/model_path.h"
 #include "lm/weights/quantised.h"
 
 namespace agentr {
@@ -131,6 +132,7 @@ ExitCode ConvertModel(const ConvertModelOptions& o) {
                          : "--output is missing: give FILE.gguf, or the folder to write");
   }
   const FoundModel model = FindModel(PlaceOfModel(o.model_dir), o.base_model);
+  RequireModel(model.base);
   const WeightType type =
       o.type == "auto" ? ReadModelConfig(model.base).weight_type : *ValueOf(kTypes, o.type);
   fs::path output = o.output;

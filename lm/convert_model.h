@@ -31,7 +31,7 @@ void Declare(OptionSet& set, ConvertModelOptions& options);
 void ConvertModel(const FoundModel& model, const std::filesystem::path& output, WeightType type);
 
 // Does what the options say and prints what it wrote. `auto` is the model's own type, or BF16 if
-// that is quantised. Throws like ConvertModel and FindModel.
+// that is quantised. Throws like ConvertModel, FindModel and RequireModel.
 ExitCode ConvertModel(const ConvertModelOptions& options);
 
 }  // namespace agentr

@@ -36,7 +36,7 @@ void ExportModel(const fs::path& folder, const fs::path& model_dir,
   for (const auto& [name, text] : ModelFiles(model_dir)) {
     WriteFileAtomically(unfinished / name, name == "config.json" ? WithType(text, type) : text);
   }
-  const fs::path old = folder.string() + ".old";
+  const fs::path old = unfinished.string() + ".old";
   fs::remove_all(old);
   if (fs::exists(folder)) fs::rename(folder, old);
   fs::rename(unfinished, folder);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -117,11 +116,18 @@ class GgufWriter {
   int64_t values_ = 0;
 };
 
-void WriteTensor(const GgufTensor& tensor, std::ofstream& out) {
+void WriteTensor(const GgufTensor& tensor, AtomicFile& out) {
+  constexpr size_t kBlock = 1 << 20;  // bytes that are written at once
   const std::vector<int64_t>& shape = tensor.from.shape;
   const int64_t rows = shape[0], width = shape.size() > 1 ? shape[1] : 1;
   const int64_t half = tensor.pair_heads > 0 ? rows / tensor.pair_heads / 2 : 0;
   size_t written = 0;
+  std::string block;
+  const auto write = [&] {
+    out.Append(block);
+    written += block.size();
+    block.clear();
+  };
   std::vector<float> values(width);
   for (int64_t row = 0; row < rows; ++row) {
     // Row h d + 2 i + j of the file is row h d + i + j d / 2 of the folder, for heads of d rows.
@@ -130,11 +136,11 @@ void WriteTensor(const GgufTensor& tensor, std::ofstream& out) {
     ReadWeight(tensor.from, from * width, width, values.data());
     for (float& value : values) value += tensor.plus;
     const std::vector<std::byte> bytes = StoredAs(tensor.type, values);
-    out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
-    written += bytes.size();
+    block.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (block.size() >= kBlock) write();
   }
-  const std::string padding(GgufWriter::Aligned(written) - written, '\0');
-  out.write(padding.data(), std::ssize(padding));
+  write();
+  out.Append(std::string(GgufWriter::Aligned(written) - written, '\0'));
 }
 
 const ModelFamily& WrittenFamily(const ModelConfig& config, const fs::path& folder) {
@@ -145,6 +151,12 @@ const ModelFamily& WrittenFamily(const ModelConfig& config, const fs::path& fold
     throw FatalError(ExitCode::kFile,
                      fmt::format("{}: models of the family {} are not written as GGUF files",
                                  folder.string(), config.family));
+  }
+  if (config.value_bins > 0) {
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("{}: a value model (value_bins) is not written as a GGUF file, "
+                                 "only as a folder",
+                                 folder.string()));
   }
   const bool scaled = !config.rope_divisors.empty() || config.rope_growth > 0;
   const bool window = config.sliding_window > 0 && config.family.starts_with("qwen");
@@ -202,6 +214,7 @@ std::vector<GgufTensor> Tensors(const ModelConfig& config, const ModelFamily& fa
   std::vector<GgufTensor> tensors;
   for (const auto& [name, weight] : source.weights()) {
     if (config.tied_embeddings && name == "lm_head.weight") continue;
+    if (name.ends_with(".rotary_emb.inv_freq")) continue;  // no parameter
     GgufTensor tensor{GgufTensorName(name, family), weight};
     if (weight.shape.size() > 1) {
       const bool whole = weight.shape[1] % BlockOf(type).values == 0;
@@ -251,7 +264,7 @@ void PutTokenizer(const fs::path& folder, const ModelConfig& config, GgufWriter&
     out.Whole(fmt::format("tokenizer.ggml.{}_token_id", key), found - vocabulary.tokens.begin());
   }
   // Of what llama.cpp puts before a text by itself; chat templates write it.
-  out.Bool("tokenizer.ggml.add_bos_token", vocabulary.adds_bos);
+  out.Bool("tokenizer.ggml.add_bos_token", tokens.adds_bos.value_or(vocabulary.adds_bos));
   if (!tokens.chat_template.empty()) out.Text("tokenizer.chat_template", tokens.chat_template);
 }
 
@@ -273,18 +286,10 @@ void ExportGguf(const fs::path& folder, const fs::path& file, WeightType type,
         {"rope_freqs.weight",
          {WeightType::kF32, {std::ssize(divisors)}, std::as_bytes(std::span(divisors))}});
   }
-  const fs::path unfinished = TemporaryPath(file);
-  std::ofstream out(unfinished, std::ios::binary);
-  const std::string head = values.Head(tensors);
-  out.write(head.data(), std::ssize(head));
+  AtomicFile out(file);
+  out.Append(values.Head(tensors));
   for (const GgufTensor& tensor : tensors) WriteTensor(tensor, out);
-  out.close();
-  std::error_code error;
-  if (out) fs::rename(unfinished, file, error);
-  if (!out || error) {
-    throw FatalError(ExitCode::kFile, fmt::format("cannot write {}: {}", file.string(),
-                                                  error ? error.message() : "the disk is full"));
-  }
+  out.Commit();
 }
 
 }  // namespace agentr

@@ -82,6 +82,7 @@ std::map<std::string, std::string> GgufFiles(const fs::path& path) {
                               {"clean_up_tokenization_spaces", false},
                               {"model_max_length", config["max_position_embeddings"]}};
   for (const auto& [name, text] : tokens.special_tokens) tokenizer[name] = text;
+  if (tokens.adds_bos) tokenizer["add_bos_token"] = *tokens.adds_bos;
   if (!tokens.chat_template.empty()) tokenizer["chat_template"] = tokens.chat_template;
   return {{"config.json", config.dump(2) + "\n"},
           {"generation_config.json", generation.dump(2) + "\n"},

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "common/error.h"
 #include "common/options.h"
@@ -28,6 +27,39 @@ const std::string& AlphaOf(const SelfTrainOptions& o, int iteration) {
 
 fs::path IterationFolder(const SelfTrainOptions& o, int iteration) {
   return LoopFolder(o) / fmt::format("iteration_{}", iteration);
+}
+
+DataPath Demonstrations(const std::string& value) {
+  return DataPath::Parse(value, "--demonstrations");
+}
+
+// Either all files of a training have weights or none.
+bool HasWeights(const SelfTrainOptions& o) {
+  return o.revised_weight > 0 ||
+         std::ranges::any_of(o.demonstrations, [](const std::string& value) {
+           return Demonstrations(value).weight > 0;
+         });
+}
+
+void CheckDemonstrations(const SelfTrainOptions& o) {
+  for (const std::string& value : o.demonstrations) {
+    const DataPath demonstrations = Demonstrations(value);
+    if (!fs::exists(demonstrations.path)) {
+      throw FatalError(
+          ExitCode::kFile,
+          fmt::format("--demonstrations {}: there is no file {}. Cure: name a file of rows, or "
+                      "leave the option out",
+                      value, demonstrations.path));
+    }
+    if (demonstrations.weight > 0 || !HasWeights(o)) continue;
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("--demonstrations {} has no weight, but {}. Cure: --demonstrations {}:WEIGHT",
+                    value,
+                    o.revised_weight > 0 ? "--revised_weight gives one to the other rows"
+                                         : "others have one",
+                    value));
+  }
 }
 
 // Builds the stages of one iteration.
@@ -59,6 +91,10 @@ class IterationPlan {
     const int from = o_.train_from == "start" ? 0 : at_ - 1;
     Append(stage, {Argument("model_dir", ModelAfter(o_, from).string()),
                    Argument("name", kModelName), Argument("merge_adapters", "1"), Seed()});
+    if (o_.chat_template != "auto") Append(stage, {Argument("chat_template", o_.chat_template)});
+    if (!o_.chat_kwargs.empty()) Append(stage, {Argument("chat_kwargs", o_.chat_kwargs)});
+    // What a training has made is a whole model.
+    if (!o_.base_model.empty() && from == 0) Append(stage, {Argument("base_model", o_.base_model)});
     const int first = o_.rows == "all" ? 1 : at_;
     for (int iteration = first; iteration <= at_; ++iteration) {
       for (const std::string& task : o_.tasks) {
@@ -118,18 +154,11 @@ class IterationPlan {
     return With(o_.evaluate, task, std::move(stage));
   }
 
-  // What follows the path of rows in --data. Either all files of a training have weights or none.
-  // The rows of several iterations share the weight of their type, so that the mixture stays the
-  // same: if every iteration added its own weight, the demonstrations' share would fall, and what
-  // they keep from being forgotten would be.
+  // What follows the path of rows in --data. The rows of several iterations share the weight of
+  // their type, so that the mixture stays the same: if every iteration added its own weight, the
+  // demonstrations' share would fall, and what they keep from being forgotten would be.
   std::string WeightOf(const std::string& data_type, int iterations) const {
-    const bool weighed =
-        o_.revised_weight > 0 ||
-        std::ranges::any_of(o_.demonstrations, [](const std::string& path) {
-          const size_t colon = path.find_last_of(':');
-          return colon != std::string::npos && std::atof(path.c_str() + colon + 1) > 0;
-        });
-    if (!weighed) return "";
+    if (!HasWeights(o_)) return "";
     const bool revised = data_type == kRevisedRows && o_.revised_weight > 0;
     return fmt::format(":{:.6g}", (revised ? o_.revised_weight : 1.0) / iterations);
   }
@@ -256,6 +285,7 @@ void Check(const SelfTrainOptions& o) {
   if (o.alpha.empty()) {
     throw FatalError(ExitCode::kUsage, "--alpha has no value: give one, or one per iteration");
   }
+  CheckDemonstrations(o);
 }
 
 fs::path LoopFolder(const SelfTrainOptions& options) {

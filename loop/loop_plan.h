@@ -46,6 +46,11 @@ struct SelfTrainOptions {
   int attempts = 0;      // episodes of each task in a second, sampled evaluation; 0: none
   double eval_slip = 0;  // probability of a slip in a further evaluation; 0: none
   uint64_t seed = 0;
+  // As the program's model options have them (lm/model_folder.h), for the trainings: the stages
+  // that play open their models by those options themselves.
+  std::string chat_template = "auto";
+  std::string chat_kwargs;
+  std::string base_model;  // of `model_dir`, if that is an adapter
   // Further arguments of the programs, such as "--iterations=8"; "webshop:--iterations=8" is only
   // for that task.
   std::vector<Secret> collect, revise, train, evaluate;
@@ -53,7 +58,7 @@ struct SelfTrainOptions {
 
 void Declare(OptionSet& set, SelfTrainOptions& options);
 
-// Throws FatalError(kUsage) for inconsistent values.
+// Throws FatalError: kUsage for inconsistent values, kFile for demonstrations that are not there.
 void Check(const SelfTrainOptions& options);
 
 // The kind of data from which training rows are made.

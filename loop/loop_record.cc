@@ -9,6 +9,7 @@
 #include "common/file.h"
 #include "common/json_depth.h"
 #include "common/json_fields.h"
+#include "common/options.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -46,12 +47,24 @@ LoopRecord::LoopRecord(fs::path folder) : file_(std::move(folder) / "loop.json")
                             for (const Json& stage : stages) CheckStage(stage);
                             return stages;
                           });
+  if (file.contains("model_options")) model_options_ = file.at("model_options");
   // Earlier versions wrote passwords into the record.
   for (Json& stage : stages_) {
     for (Json& argument : stage.at("arguments")) {
       argument = RedactSecrets(argument.get<std::string>());
     }
   }
+}
+
+void LoopRecord::SetModelOptions(Json options) {
+  const std::string differences = OptionDifferences(model_options_, options);
+  if (!differences.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("{}: its stages had other models: {}. Cure: the options of before "
+                                 "(resolved.toml in the same folder), or another --name",
+                                 file_.string(), differences));
+  }
+  model_options_ = std::move(options);
 }
 
 const Json* LoopRecord::Find(const std::string& stage) const {
@@ -96,7 +109,10 @@ void LoopRecord::Add(const LoopStage& stage, double wall_s, Json result) {
                      {"arguments", Redacted(stage.arguments)},
                      {"wall_s", wall_s},
                      {"result", std::move(result)}});
-  WriteFileAtomically(file_, Json{{"stages", stages_}}.dump(1) + "\n");
+  Json record = Json::object();
+  if (!model_options_.is_null()) record["model_options"] = model_options_;
+  record["stages"] = stages_;
+  WriteFileAtomically(file_, record.dump(1) + "\n");
 }
 
 }  // namespace agentr

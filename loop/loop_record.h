@@ -16,6 +16,11 @@ class LoopRecord {
   // Reads `folder`/loop.json, if it is there. Throws FatalError(kFile).
   explicit LoopRecord(std::filesystem::path folder);
 
+  // `options`: those that determine what the models answer, as OptionSet::Fingerprint has them;
+  // they are among no stage's arguments, and Add writes them down. Throws FatalError(kUsage) if
+  // finished stages had others. A record of an earlier version, which has none, is accepted.
+  void SetModelOptions(nlohmann::ordered_json options);
+
   // True if the stage is finished. Throws FatalError(kUsage) if it was finished with other
   // arguments, because later stages would not fit the earlier ones.
   bool Has(const LoopStage& stage) const;
@@ -34,6 +39,7 @@ class LoopRecord {
 
   const std::filesystem::path file_;
   nlohmann::ordered_json stages_ = nlohmann::ordered_json::array();
+  nlohmann::ordered_json model_options_;  // null: not known
 };
 
 // Reads a JSON file. Throws FatalError(kFile) naming it.

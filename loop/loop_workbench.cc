@@ -43,7 +43,7 @@ std::unique_ptr<ValueModel> LoopWorkbench::OpenValueModel(const std::string& dir
 }
 
 std::unique_ptr<ChatEncoder> LoopWorkbench::OpenEncoder(const std::string& model_dir) {
-  return inner_.OpenEncoder(model_dir);
+  return inner_.OpenEncoder(adapter_.empty() ? model_dir : adapter_);
 }
 
 std::unique_ptr<LanguageModel> LoopWorkbench::OpenModel(const ModelOptions& options,
@@ -51,10 +51,14 @@ std::unique_ptr<LanguageModel> LoopWorkbench::OpenModel(const ModelOptions& opti
                                                         const EnvironmentOptions& environment) {
   if (options.dir.empty()) return inner_.OpenModel(options, family, environment);
   if (model_ == nullptr) {
-    model_ = inner_.OpenModel(options, family, environment);
-    folder_ = options.dir;
-  } else if (options.dir != folder_) {
-    Load(options.dir, OpenWeights(FindModel(options.dir)));
+    ModelOptions first = options;
+    if (!adapter_.empty()) first.dir = adapter_;
+    model_ = inner_.OpenModel(first, family, environment);
+    folder_ = first.dir;
+  }
+  if (options.dir != folder_) {
+    const std::string base = options.dir == adapter_ ? base_model_ : "";
+    Load(options.dir, OpenWeights(FindModel(options.dir, base)));
   }
   return std::make_unique<StageModel>(*model_);
 }

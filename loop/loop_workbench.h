@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "lm/weights/weight_source.h"
 #include "rollout/workbench.h"
@@ -12,8 +13,10 @@ namespace agentr {
 
 class LoopWorkbench : public Workbench {
  public:
-  // `inner` opens everything else; it outlives this object.
-  explicit LoopWorkbench(Workbench& inner) : inner_(inner) {}
+  // `inner` opens everything else; it outlives this object. `adapter`: the start model, if it is an
+  // adapter of `base_model`, which `inner` takes for the base of every folder; else empty.
+  explicit LoopWorkbench(Workbench& inner, std::string adapter = "", std::string base_model = "")
+      : inner_(inner), adapter_(std::move(adapter)), base_model_(std::move(base_model)) {}
 
   std::unique_ptr<HttpEnvironment> OpenEnvironment(const EnvironmentOptions& options) override;
   std::unique_ptr<ValueModel> OpenValueModel(const std::string& dir) override;
@@ -30,6 +33,7 @@ class LoopWorkbench : public Workbench {
   void Load(const std::string& folder, const std::shared_ptr<const WeightSource>& weights);
 
   Workbench& inner_;
+  const std::string adapter_, base_model_;
   std::unique_ptr<LanguageModel> model_;
   std::string folder_;  // the folder of its present weights
 };

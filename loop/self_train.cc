@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "common/file.h"
+#include "common/fingerprint.h"
 #include "common/options.h"
 #include "common/run_file.h"
+#include "lm/model_folder.h"
 #include "loop/loop_programs.h"
 #include "loop/loop_record.h"
 #include "loop/loop_table.h"
@@ -44,23 +46,43 @@ LoopStage WithoutEmptyFiles(LoopStage stage, const fs::path& loop_folder) {
                                stage.name));
 }
 
+// What the trainings must know of the program's model options.
+SelfTrainOptions WithModelOptions(SelfTrainOptions options, const OptionSet& resolved) {
+  const nlohmann::ordered_json& all = resolved.ResolvedJson();
+  options.chat_template = all.at("chat_template").get<std::string>();
+  options.chat_kwargs = all.at("chat_kwargs").get<std::string>();
+  options.base_model = all.at("base_model").get<std::string>();
+  return options;
+}
+
+// The model options that determine what the models answer.
+nlohmann::ordered_json ModelOptionsOf(const OptionSet& resolved) {
+  const nlohmann::ordered_json all = resolved.Fingerprint();
+  const nlohmann::ordered_json names = FingerprintOf(ModelFolderOptions());
+  auto own = nlohmann::ordered_json::object();
+  for (const auto& [name, standard] : names.items()) own[name] = all.at(name);
+  return own;
+}
+
 }  // namespace
 
-ExitCode SelfTrain(const SelfTrainOptions& options, const OptionSet& resolved,
-                   Workbench& workbench) {
+ExitCode SelfTrain(const SelfTrainOptions& asked, const OptionSet& resolved, Workbench& workbench) {
+  const SelfTrainOptions options = WithModelOptions(asked, resolved);
   Check(options);
   const std::vector<LoopStage> plan = PlanLoop(options);
   for (const LoopStage& stage : plan) CheckArguments(stage);
   const fs::path folder = LoopFolder(options);
   const FileLock lock(folder / ".lock", FileLock::IfLocked::kRefuse);
   LoopRecord record(folder);
+  record.SetModelOptions(ModelOptionsOf(resolved));
   std::vector<LoopStage> left;
   for (const LoopStage& stage : plan) {
     if (!record.Has(stage)) left.push_back(stage);
   }
   // Not before the record has been accepted: its options are in the present file.
   WriteResolved(folder, resolved.ResolvedToml());
-  LoopWorkbench bench(workbench);
+  LoopWorkbench bench(workbench, options.base_model.empty() ? "" : options.model_dir,
+                      options.base_model);
   for (const LoopStage& stage : left) {
     fmt::print("\n== {}: {} {}\n", stage.name, stage.program,
                fmt::join(Redacted(stage.arguments), " "));

@@ -199,12 +199,8 @@ Result<void> Search::AddSlips(int node, std::vector<Node>& children) {
   const bool last_turn = tree_.node(node).depth >= max_depth_;
   if (options_.slips.probability == 0 || last_turn) return {};
   const std::vector<std::string> taken = Taken(node);
-  const SlipPlace place{context_.family,
-                        context_.executor,
-                        state_of_[static_cast<size_t>(node)],
-                        tree_.node(node).observation,
-                        origin_.task_id,
-                        context_.family.RevisionAction()};
+  const SlipPlace place{context_.family, context_.executor, state_of_[static_cast<size_t>(node)],
+                        origin_.task_id, context_.family.RevisionAction()};
   const size_t sampled = children.size();
   for (size_t i = 0; i < sampled; ++i) {
     RandomStream random = random_.Split("slip").Split(static_cast<uint64_t>(node)).Split(i);
@@ -259,9 +255,9 @@ void Search::Record(int node, std::vector<Node> children) {
         revision ? std::string(TaskFamily::kRevisionReply) : OneLine(outcome.result.observation);
     child.reward = std::max(outcome.result.reward, 0.0);
     if (context_.first_responses != nullptr && !child.slip) {
-      context_.first_responses->Add(
-          child.response, child.action,
-          context_.family.IsRefusal(tree_.node(node).observation, child.action, child.observation));
+      context_.first_responses->Add(child.response, child.action,
+                                    context_.family.IsRefusal(context_.executor.Seen(state),
+                                                              child.action, child.observation));
     }
     if (last_turn) child.end = End::kDepth;
     if (outcome.result.done) child.end = End::kDone;

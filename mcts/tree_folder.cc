@@ -90,7 +90,7 @@ TreeInput FindTrees(const TreeInputOptions& options) {
     if (candidates.empty()) {
       throw FatalError(ExitCode::kFile,
                        fmt::format("there is no tree file {}/{}/{}/search_results_ID.json: run "
-                                   "mcts_collect first, or give --input_dir",
+                                   "mcts_collect first, or name the folder of its results",
                                    options.input_dir, options.task.empty() ? "TASK" : options.task,
                                    options.model_name.empty() ? "MODEL" : options.model_name));
     }

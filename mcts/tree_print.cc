@@ -11,18 +11,6 @@
 namespace agentr {
 namespace {
 
-// The text, shortened to `columns` code points including an ellipsis.
-std::string Cut(const std::string& text, int columns) {
-  int seen = 0;
-  size_t last = 0;  // where the code point in the last column starts
-  for (size_t i = 0; i < text.size(); ++i) {
-    const bool starts = (static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U;
-    if (starts && ++seen == columns) last = i;
-    if (starts && seen > columns) return text.substr(0, last) + "…";
-  }
-  return text;
-}
-
 class Printer {
  public:
   Printer(const Tree& tree, const TreePrintOptions& options)
@@ -71,10 +59,10 @@ class Printer {
     const Node& node = tree_.node(index);
     const std::string text = fmt::format("{}{} {:.2f} {}{} -> {}", branch, node.visits, node.mean(),
                                          EndingText(node), node.action, OneLine(node.observation));
-    out_ += Paint(node, Cut(EscapeControls(text), options_.width)) + "\n";
+    out_ += Paint(node, FitColumns(EscapeControls(text), options_.width)) + "\n";
     if (options_.responses) {
       const std::string response = EscapeControls(OneLine(node.response));
-      out_ += Cut(fmt::format("{}   {}", below, response), options_.width) + "\n";
+      out_ += FitColumns(fmt::format("{}   {}", below, response), options_.width) + "\n";
     }
   }
 

@@ -18,17 +18,6 @@ namespace {
 
 constexpr int kPage = 10;  // lines
 
-bool StartsCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
-
-// At most `columns` characters of the text.
-std::string Fit(const std::string& text, int columns) {
-  int seen = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (StartsCharacter(text[i]) && ++seen > columns) return text.substr(0, i);
-  }
-  return text;
-}
-
 // The text in lines of at most `columns` characters.
 void Wrap(const std::string& text, int columns, std::vector<std::string>& lines) {
   const std::string safe = EscapeControls(text, "\n");
@@ -37,7 +26,7 @@ void Wrap(const std::string& text, int columns, std::vector<std::string>& lines)
     const size_t end = std::min(safe.find('\n', begin), safe.size());
     std::string line = safe.substr(begin, end - begin);
     do {
-      lines.push_back(Fit(line, columns));
+      lines.push_back(FitColumns(line, columns, ""));
       line.erase(0, lines.back().size());
     } while (!line.empty());
     begin = end + 1;
@@ -186,7 +175,7 @@ std::string TreeWalk::Line(int index, int columns) const {
       fmt::format("{}{}{} {:.2f} {}{} -> {}", std::string(2 * static_cast<size_t>(node.depth), ' '),
                   arrow, node.visits, node.mean(), EndingText(node),
                   node.parent < 0 ? "START" : OneLine(node.action), OneLine(node.observation));
-  const std::string line = Fit(EscapeControls(text), columns);
+  const std::string line = FitColumns(EscapeControls(text), columns, "");
   if (index == selected()) return "\x1b[7m" + line + "\x1b[0m";
   if (node.end == End::kNone) return line;
   return fmt::format("\x1b[{}m{}\x1b[0m", node.reward > 0 ? 32 : 31, line);
@@ -205,11 +194,11 @@ std::string TreeWalk::Screen(int rows, int columns) const {
   const auto height = static_cast<size_t>(rows);
   const size_t outline = std::max<size_t>(height * 3 / 5, 3);
   const TreeOrigin& origin = tree_.origin();
-  std::vector<std::string> lines = {Fit(
+  std::vector<std::string> lines = {FitColumns(
       EscapeControls(fmt::format("{} task {}, {} nodes.  Arrows: move, fold; b: best leaf; q: quit",
                                  origin.family.empty() ? "(agent-r)" : origin.family,
                                  origin.task_id, tree_.size())),
-      columns)};
+      columns, "")};
   // The selected line stays in the middle where there are lines enough on both sides.
   const size_t visible = outline - 1;
   const size_t most = shown_.size() > visible ? shown_.size() - visible : 0;

@@ -33,6 +33,15 @@ bool Comparable(const Evaluated& a, const Evaluated& b) {
              FieldOr<std::string>(of_b["options"], "data_hash", "");
 }
 
+// `a` is of the start model of the loop and `b` of a later one, in the same stage.
+bool IsStartOf(const Evaluated& a, const Evaluated& b) {
+  fs::path start;
+  for (const fs::path& folder : fs::path(b.evaluation.part["path"].get<std::string>())) {
+    start /= folder.string().starts_with("iteration_") ? "iteration_0" : folder;
+  }
+  return a.evaluation.part["path"] == start.string();
+}
+
 Json CompareEvaluations(const std::vector<Evaluated>& evaluated) {
   // With many evaluations, every pair would take minutes and hide the pairs that matter.
   constexpr size_t kAllPairs = 12;
@@ -40,7 +49,8 @@ Json CompareEvaluations(const std::vector<Evaluated>& evaluated) {
   for (size_t b = 0; b < evaluated.size(); ++b) {
     for (size_t a = 0; a < b; ++a) {
       if (!Comparable(evaluated[a], evaluated[b])) continue;
-      if (evaluated.size() > kAllPairs && a != 0 && a + 1 != b) continue;
+      const bool matters = a == 0 || a + 1 == b || IsStartOf(evaluated[a], evaluated[b]);
+      if (evaluated.size() > kAllPairs && !matters) continue;
       CompareOptions options;
       options.success_threshold = evaluated[b].evaluation.success_threshold;
       const Comparison compared =

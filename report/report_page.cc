@@ -51,23 +51,6 @@ std::string Embeddable(const nlohmann::ordered_json& json) {
   return text;
 }
 
-std::string EscapeHtml(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string ReportPage(const nlohmann::ordered_json& index,

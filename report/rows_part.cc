@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "common/error.h"
 #include "report/report_parts.h"
@@ -31,6 +32,27 @@ fs::path RowFile(const std::string& stem) {
     if (fs::exists(file)) return file;
   }
   return {};
+}
+
+// The rows of lines. The formats of single turns have a line for each trained turn of a row, with
+// the messages before it.
+std::vector<Row> JoinTurns(std::vector<Row> lines) {
+  const auto hash = [](const Row& row) {
+    return row.provenance ? FieldOr<std::string>(*row.provenance, "hash", "") : "";
+  };
+  std::vector<Row> rows;
+  for (Row& line : lines) {
+    const bool goes_on = !rows.empty() && !hash(line).empty() && hash(line) == hash(rows.back()) &&
+                         line.messages.size() > rows.back().messages.size();
+    if (!goes_on) {
+      rows.push_back(std::move(line));
+      continue;
+    }
+    const std::vector<bool>& before = rows.back().trained;
+    for (size_t i = 0; i < before.size(); ++i) line.trained[i] = line.trained[i] || before[i];
+    rows.back() = std::move(line);
+  }
+  return rows;
 }
 
 // The number of messages before the first observation.
@@ -128,6 +150,7 @@ Json RowsPart(const RunResult& result, const ReportLimits& limits, PackedItems& 
     if (file.empty()) throw FatalError(ExitCode::kFile, "the files of rows are gone");
     std::vector<Row> rows = ReadRowFile(file);
     ReadProvenanceBeside(stem + ".provenance.jsonl", rows);
+    rows = JoinTurns(std::move(rows));
     const size_t instruction = InstructionOf(part["family"]);
     part["total"] = rows.size();
     for (const size_t i : Spread(rows.size(), limits.rows)) {

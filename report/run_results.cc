@@ -51,7 +51,9 @@ void LookInto(const fs::path& folder, std::vector<RunResult>& found) {
   }
   for (const fs::path& stem : stems) {
     const auto run = ParseJson<Json>(ReadFile(stem.string() + std::string(kRunFile)));
-    if (FieldOr<std::string>(run, "program", "") == "path_collect") {
+    const bool preferences = run.is_object() && run.contains("options") &&
+                             FieldOr<std::string>(run["options"], "data_type", "") == "preferences";
+    if (FieldOr<std::string>(run, "program", "") == "path_collect" && !preferences) {
       found.push_back({ResultKind::kRows, stem});
     }
   }
@@ -64,7 +66,9 @@ std::vector<RunResult> FindResults(const std::vector<std::string>& folders) {
   std::vector<RunResult> found;
   for (const std::string& folder : folders) {
     if (fs::is_directory(folder)) {
-      LookInto(folder, found);
+      // As every other path is written, without a slash at the end.
+      const fs::path normal = fs::path(folder).lexically_normal();
+      LookInto(normal.has_filename() ? normal : normal.parent_path(), found);
     } else {
       spdlog::warn("there is no folder {}; the report goes on without it", folder);
     }

@@ -99,8 +99,13 @@ void WriteParquets(const fs::path& stem) {
 void WarnOfOtherTaskFile(const TreeInput& input, const std::string& data_hash) {
   if (TaskFileHash(data_hash).empty()) return;
   const TreeFile& file = input.files.front();
-  const Tree tree = LoadTree(file, input.task, ReadFile(file.path));
-  const std::string_view searched = TaskFileHash(tree.origin().data_hash);
+  std::string data_hash_there;
+  try {
+    data_hash_there = LoadTree(file, input.task, ReadFile(file.path)).origin().data_hash;
+  } catch (const FatalError&) {
+    return;  // the revision of this tree says what is wrong with it
+  }
+  const std::string_view searched = TaskFileHash(data_hash_there);
   if (searched.empty() || searched == TaskFileHash(data_hash)) return;
   spdlog::warn(
       "the trees were searched by another task file of the name {}, or an earlier state of it; the "

@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "common/clock.h"
 #include "common/handoff.h"
 #include "common/progress.h"
+#include "rows/row.h"
 
 namespace agentr {
 namespace {
@@ -112,7 +115,21 @@ std::string RowSink::Commit() {
   std::string why = standing ? WhyKeep(*standing, worth_, options_.run) : "";
   if (!why.empty()) return why;
   for (const auto& file : open_) file->Commit();
+  RemoveOthers();
   return "";
+}
+
+void RowSink::RemoveOthers() const {
+  std::vector<std::string_view> suffixes = {".provenance.jsonl"};  // beside those of agent-r
+  for (const FormatNames& format : kFormats) suffixes.push_back(format.suffix);
+  for (const std::string_view suffix : suffixes) {
+    std::filesystem::path path = stem_.string() + std::string(suffix);
+    std::error_code none_there;
+    if (std::ranges::find(files_, path, &WrittenFile::path) == files_.end()) {
+      std::filesystem::remove(path, none_there);
+    }
+    std::filesystem::remove(path.replace_extension(".parquet"), none_there);
+  }
 }
 
 ReviseReport Revise(const std::vector<TreeFile>& trees, const TaskReviser& reviser, RowSink& sink,

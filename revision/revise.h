@@ -42,12 +42,15 @@ class RowSink {
   // Adds the row unless it is a duplicate.
   Deduplicator::Verdict Add(const FinishedRow& row);
 
-  // Puts the files in their places; or returns the reason why the rows there stay.
+  // Puts the files in their places, and removes the rows that an earlier run left there in other
+  // formats and all tables (.parquet); or returns the reason why the rows there stay.
   std::string Commit();
 
   const std::vector<WrittenFile>& files() const { return files_; }
 
  private:
+  void RemoveOthers() const;
+
   const std::filesystem::path stem_;
   const Options options_;
   Deduplicator dedup_;

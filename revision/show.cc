@@ -28,22 +28,12 @@ Look LookOf(Part part) {
   return {' ', 0};
 }
 
-// At most `columns` bytes; a longer text is cut between two characters and gets an ellipsis.
-std::string Cut(std::string text, size_t columns) {
-  if (text.size() <= columns) return text;
-  size_t end = columns - 1;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return text.substr(0, end) + "…";
-}
-
 }  // namespace
 
 std::string ShowTrajectory(const Trajectory& trajectory, const std::string& title, bool color,
                            int width) {
-  const auto columns = static_cast<size_t>(width);
-  std::string out = title + "\n" +
-                    Cut("  " + EscapeControls(OneLine(trajectory.first_observation)), columns) +
-                    "\n";
+  const std::string first = EscapeControls(OneLine(trajectory.first_observation));
+  std::string out = title + "\n" + FitColumns("  " + first, width) + "\n";
   if (trajectory.dropped_turns > 0) {
     out += fmt::format("  … {} turns left out\n", trajectory.dropped_turns);
   }
@@ -52,7 +42,7 @@ std::string ShowTrajectory(const Trajectory& trajectory, const std::string& titl
     const auto [mark, code] = LookOf(turn.part);
     std::string text;
     for (const std::string& said : {OneLine(turn.response), "  -> " + OneLine(turn.observation)}) {
-      text += Cut(fmt::format("{} {}", mark, EscapeControls(said)), columns) + "\n";
+      text += FitColumns(fmt::format("{} {}", mark, EscapeControls(said)), width) + "\n";
     }
     out += color && code != 0 ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
   }

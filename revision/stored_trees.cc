@@ -112,7 +112,9 @@ ExitCode OnStoredTrees(const TreeJob& job, const PathCollectOptions& given,
       FetchTrees(database, run, given.input, fs::path(given.output_dir) / ".trees");
   options.input = trees.input;
   const ExitCode exit = job(options, resolved, workbench);
-  StoreRows(database, run, RowStem(options, options.input.task));
+  // A run that was interrupted or gave up wrote nothing: the files there are those of another one.
+  const bool wrote = exit == ExitCode::kOk || exit == ExitCode::kIncomplete;
+  if (wrote) StoreRows(database, run, RowStem(options, options.input.task));
   if (trees.damaged == 0) return exit;
   fmt::print(
       "{} trees were damaged in the database and are left out. Their tasks are free again: run "

@@ -22,6 +22,7 @@
 #include "revision/make/turn_thoughts.h"
 #include "revision/row_draft.h"
 #include "rows/provenance.h"
+#include "tasks/revision_hints.h"
 
 namespace agentr {
 
@@ -40,7 +41,7 @@ namespace {
 
 // Counts up whenever the same tree and options give other decisions, so that records of before are
 // not used.
-constexpr int kProcedure = 3;
+constexpr int kProcedure = 4;
 
 Row AuditedRow(const NewRow& made) {
   Row row;
@@ -142,17 +143,22 @@ Result<std::vector<Decision>> TaskReviser::Decide(Work& work) const {
     return std::move(*known);
   }
   std::optional<Replayer> replayer;
+  bool other_start = false;
   if (context_.environment != nullptr && work.result.counts.good_paths > 0) {
     replayer.emplace(work.file.task_id, context_.family, *context_.environment, *context_.sessions,
                      context_.stop);
     AGENTR_ASSIGN_OR_RETURN(const std::string start, replayer->Start());
-    if (OneLine(start) != OneLine(work.tree.root().observation)) {
+    const auto plain = [&](const std::string& text) {
+      return context_.family.hints().WithoutReadings(OneLine(text)).text;
+    };
+    if (plain(start) != plain(work.tree.root().observation)) {
       if (context_.must_replay) {
         return Fail(ErrorKind::kRejected,
                     fmt::format("the environment begins task {} differently than {}: give the "
                                 "server of the search with --env_server_base, or use --replay 0",
                                 work.file.task_id, work.file.path.string()));
       }
+      other_start = true;
       replayer.reset();
     }
   }
@@ -172,7 +178,8 @@ Result<std::vector<Decision>> TaskReviser::Decide(Work& work) const {
     counts.calls = replayer->calls();
   }
   std::vector<Decision> all = std::move(decisions).Take();
-  if (Records()) WriteRecord(path, key, all, counts);
+  // What another environment left unchecked is decided again: the key need not tell the two apart.
+  if (Records() && !other_start) WriteRecord(path, key, all, counts);
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "common/clock.h"
 #include "common/interrupt.h"
@@ -43,6 +44,12 @@ Fingerprint FingerprintOf(const AgentRlOptions& o, const OptionSet& resolved) {
   // The number of iterations decides nothing but the rates, so a run with one rate can be prolonged.
   if (o.schedule.shape == "constant" && o.schedule.warmup == 0) options.erase("iterations");
   Fingerprint fingerprint;
+  // Before the model, because that of a value model is made with this number, and the first
+  // difference is named.
+  if (const auto bins = options.find("value_bins"); bins != options.end()) {
+    fingerprint.emplace_back("--value_bins", bins->dump());
+    options.erase(bins);
+  }
   if (!o.start.dir.empty()) {
     fingerprint.emplace_back("the model (--model_dir)", ModelHash(o.start));
   }
@@ -121,7 +128,10 @@ class RlRun {
         run_(RlFolder(options), options.keep_checkpoints, /*keep_best=*/true, group),
         state_(run_.state()) {
     run_.Lock();
-    Open(FingerprintOf(options, resolved));
+    // Rank 0 makes the start of a value model, and the others then find it.
+    o_ = WithValueModel(std::move(o_), writes());
+    WaitForAll(group_);
+    Open(FingerprintOf(o_, resolved));
     StopOnSignal();  // who sees a file of the run may stop it in order
     run_.Begin(resolved);
   }
@@ -144,7 +154,7 @@ class RlRun {
   CheckpointTensors Checkpoint(nlohmann::ordered_json& json);
   void Export();
 
-  const AgentRlOptions& o_;
+  AgentRlOptions o_;
   ProcessGroup* const group_;
   Workbench* const workbench_;
   ResumableRun run_;
@@ -154,7 +164,7 @@ class RlRun {
   StageTimes times_;
   bool owes_evaluation_ = false;  // a signal came during that of the present iteration
   CollapseWatch watch_;
-  std::set<std::string_view> warned_;  // signs of collapse in the last iteration
+  std::set<std::string> signs_;  // of a collapse in the last iteration
 };
 
 void RlRun::Open(Fingerprint fingerprint) {
@@ -181,6 +191,8 @@ void RlRun::Restore(const nlohmann::json& saved) {
   for (size_t i = 0; i < trainers.size(); ++i) trainers[i]->Continue(steps[i]);
   algorithm_->Restore(saved.at("algorithm"));
   if (saved.contains("watched")) watch_.Restore(saved.at("watched"));
+  const auto signs = JsonFieldOr<std::vector<std::string>>(saved, "signs", {});
+  signs_.insert(signs.begin(), signs.end());
   owes_evaluation_ = JsonFieldOr<bool>(saved, "owes_evaluation", false);
 }
 
@@ -279,19 +291,19 @@ bool RlRun::TakeIteration(Progress& progress) {
   return true;
 }
 
-// A sign that stays is said once. From the first sign on, a checkpoint from before it is the best
-// one (RunState::best_step) until there is no sign.
+// A sign that stays is said once. From the first sign on, the last checkpoint from before it, if
+// there is one, is the best one (RunState::best_step) until there is no sign.
 void RlRun::WarnOfCollapse(const nlohmann::ordered_json& metrics) {
-  std::set<std::string_view> seen;
+  std::set<std::string> seen;
   for (const CollapseSign& sign : watch_.Look(metrics)) {
-    seen.insert(sign.name);
-    const bool first = state_.best_step < 0;
+    const bool first = signs_.empty() && seen.empty();
+    seen.emplace(sign.name);
     if (first) state_.best_step = GoodCheckpoint();
-    if (!writes() || warned_.contains(sign.name)) continue;
+    if (!writes() || signs_.contains(std::string(sign.name))) continue;
     spdlog::warn("iteration {}: {}{}", state_.step, sign.text, first ? KeepGood() : "");
   }
   if (seen.empty()) state_.best_step = -1;
-  warned_ = std::move(seen);
+  signs_ = std::move(seen);
 }
 
 // The last checkpoint whose weights have played without a sign: those that played in the present
@@ -349,6 +361,7 @@ CheckpointTensors RlRun::Checkpoint(nlohmann::ordered_json& json) {
   }
   json["data"] = algorithm_->DataDescription();
   if (const auto watched = watch_.State(); !watched.empty()) json["watched"] = watched;
+  if (!signs_.empty()) json["signs"] = signs_;
   if (owes_evaluation_) json["owes_evaluation"] = true;
   json["algorithm"] = algorithm_->State();
   return TensorsOf(*algorithm_);
@@ -380,10 +393,7 @@ ExitCode AgentRl(const AgentRlOptions& asked, const OptionSet& resolved, Workben
   const auto& all = resolved.ResolvedJson();
   return RunInJob(options.distributed, options.threads, all, [&](ProcessGroup* group) {
     RequireSame(group, ModelFingerprint(options.start));
-    // Rank 0 makes the start of a value model, and the others then find it.
-    const AgentRlOptions started = WithValueModel(options, IsFirstRank(group));
-    WaitForAll(group);
-    RlRun run(started, resolved, group, workbench);
+    RlRun run(options, resolved, group, workbench);
     return run.Train();
   });
 }

@@ -75,7 +75,7 @@ struct AgentRlOptions {
   MakeAlgorithm algorithm = &MakeCloning;
   StartModel start;
   std::string output_dir = "rl_result";
-  std::string name;  // empty: the algorithm and the task
+  std::string name;  // empty: the algorithm and what it plays
   uint64_t seed = 0;
   int threads = 0;
   int iterations = 100;

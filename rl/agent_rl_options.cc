@@ -90,6 +90,13 @@ void Declare(OptionSet& set, ArcherOptions& o) {
       .Min(0);
 }
 
+// From trees or recorded episodes, which say themselves of which task they are.
+bool LearnsFromTrees(const AgentRlOptions& o) {
+  if (o.algorithm == &MakeGrpo) return !PlaysTasks(o);
+  return o.algorithm == &MakeDpo || o.algorithm == &MakeAwr || o.algorithm == &MakeTreeGrpo ||
+         o.algorithm == &MakeTreeValue;
+}
+
 // The world or kind of task that --task names.
 void SetTask(AgentRlOptions& o) {
   if (PlaysTasks(o)) {
@@ -129,7 +136,8 @@ void Declare(OptionSet& set, AgentRlOptions& o) {
       .OnlySpeed();
   set.Group("Run");
   set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME").OnlyOutput();
-  set.Add("--name", o.name, "Name of the run (default: the algorithm and the task)").OnlyOutput();
+  set.Add("--name", o.name, "Name of the run (default: the algorithm and what it plays)")
+      .OnlyOutput();
   set.Add("--save_every", o.save_every, "Iterations between checkpoints").Min(1).OnlyOutput();
   set.Add("--keep", o.keep_checkpoints, "Number of last checkpoints to keep").Min(1).OnlyOutput();
   set.Add("--eval_every", o.eval_every, "Iterations between evaluations; 0: only at the end")
@@ -215,9 +223,11 @@ void Check(const AgentRlOptions& o) {
 }
 
 std::filesystem::path RlFolder(const AgentRlOptions& o) {
-  const std::string name = fmt::format(
-      "{}-{}", NameOf(kAlgorithms, o.algorithm),
-      PlaysTasks(o) ? std::string_view(o.tasks.task) : NameOf(kWorldNames, o.world.task));
+  std::string name(NameOf(kAlgorithms, o.algorithm));
+  if (!LearnsFromTrees(o)) {
+    name += fmt::format(
+        "-{}", PlaysTasks(o) ? std::string_view(o.tasks.task) : NameOf(kWorldNames, o.world.task));
+  }
   return std::filesystem::path(o.output_dir) / FolderName(o.name.empty() ? name : o.name);
 }
 

@@ -127,7 +127,7 @@ void Recorder::Take(std::span<const Choice> choices, int64_t version, PlayResult
     ++result->steps;
     if (!t.done) continue;
     ++result->episodes;
-    result->wins += t.truncated ? 0 : 1;
+    result->wins += world_.Won(steps[i]) ? 1 : 0;
     result->total += total_[i];
     result->length += step_[i];
     total_[i] = 0;
@@ -156,7 +156,7 @@ PlayResult PlayEpisodes(World& world, const PolicyModel* policy, Actor& actor, i
       ++result.steps;
       if (!steps[i].done) continue;
       ++result.episodes;
-      result.wins += steps[i].truncated ? 0 : 1;
+      result.wins += world.Won(steps[i]) ? 1 : 0;
       result.total += total[i];
       result.length += static_cast<double>(length[i]);
       ++finished[i];

@@ -19,7 +19,7 @@ namespace agentr {
 struct PlayResult {
   int64_t steps = 0;
   int64_t episodes = 0;
-  int64_t wins = 0;   // ended before the horizon
+  int64_t wins = 0;   // World::Won
   double total = 0;   // sum of returns
   double length = 0;  // sum of numbers of steps
 

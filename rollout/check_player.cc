@@ -65,7 +65,7 @@ Result<std::string> CheckPlayer::Begin(size_t session, int task) {
 }
 
 std::string CheckPlayer::Plain(const std::string& observation) const {
-  return family_.hints().WithoutReadings(observation).text;
+  return family_.hints().WithoutReadings(OneLine(observation)).text;
 }
 
 std::optional<std::string> CheckPlayer::AnyAction(const PlayedEpisode& played) {
@@ -134,6 +134,7 @@ Result<PlayedEpisode> CheckPlayer::Play(int task) {
       return Fail(step.error().kind, fmt::format("the action {} of task {} failed: {}",
                                                  Shown(*action), task, step.error().message));
     }
+    step->observation = OneLine(std::move(step->observation));
     played.actions.push_back(*action);
     played.steps.push_back(std::move(*step));
     if (played.steps.back().done) break;
@@ -166,7 +167,7 @@ Result<bool> CheckPlayer::MovesBy(const PlayedEpisode& played, const std::string
   AGENTR_RETURN_IF_ERROR(sessions_[1]->Reset(played.task));
   AGENTR_RETURN_IF_ERROR(sessions_[1]->Step(played.actions[0]));
   AGENTR_ASSIGN_OR_RETURN(const StepResult revision, sessions_[1]->Step(action));
-  answer = revision.observation;
+  answer = OneLine(revision.observation);
   if (revision.done) return true;
   for (size_t i = 1; i < played.steps.size(); ++i) {
     const auto step = sessions_[1]->Step(played.actions[i]);
@@ -185,8 +186,12 @@ Result<bool> CheckPlayer::ForksAreCopies(const PlayedEpisode& played, size_t at)
   const std::vector<std::string> actions(2, played.actions[at]);
   AGENTR_ASSIGN_OR_RETURN(std::vector<Fork> forks, sessions_[1]->Expand(actions));
   if (forks.size() != actions.size()) return false;
-  for (const Fork& fork : forks) {
-    if (!(fork.step == played.steps[at])) return false;
+  const StepResult& taken = played.steps[at];
+  for (const auto& [session, step] : forks) {
+    if (Plain(step.observation) != Plain(taken.observation) || step.reward != taken.reward ||
+        step.done != taken.done) {
+      return false;
+    }
   }
   const auto goes_on = [&](Session& session, size_t from) {
     for (size_t i = from; i < played.steps.size(); ++i) {

@@ -31,8 +31,8 @@ struct PlayedEpisode {
   int task = 0;
   std::string first;
   std::vector<std::string> actions;
-  std::vector<StepResult> steps;
-  bool repeats = false;  // it had the same answers again
+  std::vector<StepResult> steps;  // the observations on one line, as the agent sees them
+  bool repeats = false;           // it had the same answers again
 
   const std::string& Before(size_t step) const {
     return step == 0 ? first : steps[step - 1].observation;

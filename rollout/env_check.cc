@@ -41,6 +41,7 @@ void Declare(OptionSet& set, EnvCheckOptions& o) {
   set.Add("--base", o.bases, "Base URL of the server, as --env_server_base").OnlySpeed();
   set.Add("--id", o.ids, "Task to play (repeatable)").OnlyOutput();
   set.Add("--action", o.actions, "Action to take besides those that the kind knows (repeatable)")
+      .Verbatim()
       .OnlyOutput();
   set.Add("--episodes", o.episodes, "Random episodes of each task").Min(1).OnlyOutput();
   set.Add("--steps", o.steps,

@@ -115,7 +115,6 @@ Result<void> EpisodePlayer::Play() {
 Result<void> EpisodePlayer::Begin() {
   const Stopwatch watch(episode_.environment_s);
   AGENTR_ASSIGN_OR_RETURN(std::string first, context_.executor.Start());
-  shown_ = first;
   episode_.first_observation = std::move(first);
   return {};
 }
@@ -222,8 +221,7 @@ Result<void> EpisodePlayer::MaySlip(EpisodeTurn& turn) {
 }
 
 SlipPlace EpisodePlayer::Place() const {
-  return {context_.family, context_.executor, state_,
-          shown_,          start_.task_id,    options_.revision_action};
+  return {context_.family, context_.executor, state_, start_.task_id, options_.revision_action};
 }
 
 Result<bool> EpisodePlayer::SlipToSample(EpisodeTurn& turn, RandomStream& random) {
@@ -304,7 +302,8 @@ Result<void> EpisodePlayer::StepEnvironment(EpisodeTurn turn) {
                                                        : options_.revision_reply;
   } else {
     turn.observation = OneLine(taken.result.observation);
-    turn.refused = context_.family.IsRefusal(shown_, turn.action, taken.result.observation);
+    turn.refused =
+        context_.family.IsRefusal(context_.executor.Seen(state_), turn.action, turn.observation);
   }
   if (Replaying()) {
     ++episode_.replayed_turns;
@@ -314,7 +313,6 @@ Result<void> EpisodePlayer::StepEnvironment(EpisodeTurn turn) {
   }
   episode_.reward = std::max(taken.result.reward, 0.0);
   over_ = taken.result.done || taken.result.reward < 0;
-  if (!unchanged) shown_ = taken.result.observation;
   state_ = taken.state;
   const bool slipped = turn.slip && !Replaying();
   episode_.turns.push_back(std::move(turn));

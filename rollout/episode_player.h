@@ -108,8 +108,6 @@ class EpisodePlayer {
   EpisodeEnd at_fault_ = EpisodeEnd::kEnvironmentError;  // how the episode ends if a call fails now
   int state_ = 0;                                        // the present state among the executor's
                                                          // states
-  std::string shown_;  // the observation with which the state was entered, as the environment gave
-                       // it
 
   // What was before a slip that is not undone.
   struct BeforeSlip {

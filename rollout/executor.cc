@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/text.h"
 #include "rollout/fork_executor.h"
 #include "rollout/replay_executor.h"
+#include "tasks/revision_hints.h"
 
 namespace agentr {
 
@@ -46,9 +48,13 @@ std::vector<Message> Executor::History(int state) const {
   for (const int step : states_.Path(state)) {
     if (step == StateTree::kRoot) continue;
     history.push_back({"assistant", "Action: " + states_.Into(step).action});
-    history.push_back({"user", states_.Into(step).result.observation});
+    history.push_back({"user", Seen(step)});
   }
   return history;
+}
+
+std::string Executor::Seen(int state) const {
+  return state == StateTree::kRoot ? first_observation_ : OneLine(Shown(state));
 }
 
 const std::string& Executor::Shown(int state) const {
@@ -56,15 +62,25 @@ const std::string& Executor::Shown(int state) const {
 }
 
 int Executor::Record(int state, const std::string& action, StepResult result) {
-  const bool unchanged = !result.done && result.reward >= 0 &&
-                         family_.LeavesStateUnchanged(Shown(state), action, result.observation);
+  const bool unchanged =
+      !result.done && result.reward >= 0 &&
+      family_.LeavesStateUnchanged(Seen(state), action, OneLine(result.observation));
   ++stats_.steps;
   return states_.Record(state, action, std::move(result), unchanged);
 }
 
+bool Executor::AreSame(const std::string& one, const std::string& other) const {
+  if (one == other) return true;
+  const RevisionHints& hints = family_.hints();
+  return hints.WithoutReadings(OneLine(one)).text == hints.WithoutReadings(OneLine(other)).text;
+}
+
 void Executor::CheckReplay(int state, const StepResult& replayed) {
   const StateTree::Transition& first = states_.Into(state);
-  if (replayed == first.result) return;
+  if (replayed.reward == first.result.reward && replayed.done == first.result.done &&
+      AreSame(replayed.observation, first.result.observation)) {
+    return;
+  }
   ++stats_.mismatches;
   spdlog::warn(
       "replaying '{}' gave '{}' (reward {}), but the first time it gave '{}' (reward {}); is the "
@@ -77,7 +93,7 @@ void Executor::CheckFirstObservation(const std::string& observation) {
   if (!started_) {
     started_ = true;
     first_observation_ = observation;
-  } else if (observation != first_observation_) {
+  } else if (!AreSame(observation, first_observation_)) {
     ++stats_.mismatches;
     spdlog::warn("the task began with a different observation than the first time: '{}', not '{}'",
                  observation, first_observation_);

@@ -66,6 +66,10 @@ class Executor {
   // The first observation and the turns that led to `state`, without those that changed nothing.
   std::vector<Message> History(int state) const;
 
+  // The observation with which `state` was entered, as the agent sees it (OneLine, but the first one
+  // as the environment gave it); that is what TaskFamily judges.
+  std::string Seen(int state) const;
+
   const StateTree& states() const { return states_; }
   ExecutionStats stats() const;
 
@@ -76,11 +80,12 @@ class Executor {
 
   // The actions whose outcome in `state` is not yet known.
   std::vector<std::string> Unknown(int state, const std::vector<std::string>& actions);
-  // The observation with which `state` was entered. Valid until the next Record.
+  // The same as the environment gave it. Valid until the next Record.
   const std::string& Shown(int state) const;
   int Record(int state, const std::string& action, StepResult result);
 
-  // Counts and logs a replayed action whose answer differs from the first one.
+  // Counts and logs a replayed action whose answer differs from the first one by more than readings
+  // (RevisionHints::WithoutReadings).
   void CheckReplay(int state, const StepResult& replayed);
   // The same for the first observation, which the first call records.
   void CheckFirstObservation(const std::string& observation);
@@ -92,6 +97,8 @@ class Executor {
   ExecutionStats stats_;
 
  private:
+  bool AreSame(const std::string& one, const std::string& other) const;
+
   std::map<int, std::vector<std::string>> valid_actions_;  // by state
 };
 

@@ -43,11 +43,10 @@ void Declare(OptionSet& set, ModelOptions& o) {
       "scripts/setup.sh --smollm2), the name of a model on --llm_base, or the name for "
       "results of --model_dir (default: the folder's name)",
       "MODEL_NAME");
-  set.Add(
-      "--model_dir", o.dir,
-      "Folder of a model that runs in this process: config.json, tokenizer.json, *.safetensors; "
-      "or of an adapter of PEFT's",
-      "MODEL_DIR");
+  set.Add("--model_dir", o.dir,
+          "Model that runs in this process: a Hugging Face folder, a GGUF file, the folder of an "
+          "adapter of PEFT's, or bundled, smollm2 or gemma3 (scripts/setup.sh --smollm2, --gemma3)",
+          "MODEL_DIR");
   Declare(set, o.scripted);
   Declare(set, o.openai);
 }
@@ -78,7 +77,8 @@ void DeclareSampling(OptionSet& set, SamplingOptions& o, const std::string& temp
   set.Add("--seed", o.seed, "Seed of every random choice of the run");
   set.Add("--stop", o.stop,
           "Text at which a response ends, itself left out (repeatable); for prompts in the form of "
-          "ReAct: Observation:");
+          "ReAct: Observation:")
+      .Verbatim();
   set.Add("--context_slack", o.context_slack,
           "Share of the prompt's room that becomes free where turns are dropped: with 0.25 the "
           "prompts of the next few turns begin alike and come from the cache; with 0 as many turns "

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/options.h"
+#include "common/text.h"
 #include "tasks/scripted_policy.h"
 #include "tasks/task_kinds.h"
 
@@ -124,7 +125,7 @@ Result<std::vector<std::string>> SlipCandidates(SlipKind kind, const SlipPlace& 
                                                 const std::string& said,
                                                 const std::vector<std::string>& earlier,
                                                 RandomStream& random) {
-  const auto& [family, executor, state, shown, task_id, revision_action] = place;
+  const auto& [family, executor, state, task_id, revision_action] = place;
   std::vector<std::string> actions;
   if (kind == SlipKind::kRandom) {
     AGENTR_ASSIGN_OR_RETURN(actions, ListedActions(family, executor, state, random));
@@ -154,7 +155,8 @@ Result<bool> MaySlipTo(SlipKind kind, const SlipPlace& place, const std::string&
   AGENTR_RETURN_IF_ERROR(place.executor.Execute(place.state, {action}, /*last_turn=*/false));
   const StateTree::Transition& taken = *place.executor.states().Find(place.state, action);
   if (taken.result.done || taken.result.reward < 0) return false;
-  const bool refused = place.family.IsRefusal(place.shown, action, taken.result.observation);
+  const bool refused = place.family.IsRefusal(place.executor.Seen(place.state), action,
+                                              OneLine(taken.result.observation));
   return kind == SlipKind::kRefused ? refused : !refused && taken.state != place.state;
 }
 

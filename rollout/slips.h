@@ -64,8 +64,7 @@ inline constexpr std::string_view kNothingHappened = "Nothing happened.";
 struct SlipPlace {
   const TaskFamily& family;
   Executor& executor;
-  int state;               // among the executor's
-  std::string_view shown;  // the observation with which the state was entered
+  int state;  // among the executor's
   int task_id;
   std::string_view revision_action;  // never done instead of another
 };

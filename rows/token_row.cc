@@ -13,6 +13,10 @@ void Append(std::span<const int32_t> ids, bool trained, TokenRow& tokens) {
   tokens.logprobs.resize(tokens.ids.size());
 }
 
+bool EndsTurn(std::span<const int32_t> ids, const ChatEncoder& encoder) {
+  return !ids.empty() && encoder.Decode(ids.last(1)).empty();
+}
+
 // The sampled tokens of `message` as a replacement for `encoded`, the encoder's tokens of the same
 // message. A response that reached max_tokens has no token that ends the turn, so it gets the
 // encoder's, if the template has one.
@@ -23,10 +27,21 @@ void AppendSampled(const RowMessage& message, std::span<const int32_t> encoded,
   for (size_t i = 0; i < message.logprobs.size() && i < message.ids.size(); ++i) {
     tokens.logprobs[begin + i] = message.logprobs[i];
   }
-  const bool has_end = !encoded.empty() && encoder.Decode(encoded.last(1)).empty();
-  if (has_end && message.ids.back() != encoded.back()) {
+  if (EndsTurn(encoded, encoder) && !EndsTurn(message.ids, encoder)) {
     Append(encoded.last(1), message.trained, tokens);
   }
+}
+
+// True if the sampled tokens of the message can stand for `encoded`: both are its text, and do not
+// end the turn by different tokens.
+bool CanReplace(const RowMessage& message, std::span<const int32_t> encoded,
+                const ChatEncoder& encoder) {
+  if (message.response == nullptr || encoder.Decode(encoded) != *message.response ||
+      encoder.Decode(message.ids) != *message.response) {
+    return false;
+  }
+  return !EndsTurn(message.ids, encoder) || !EndsTurn(encoded, encoder) ||
+         message.ids.back() == encoded.back();
 }
 
 }  // namespace
@@ -48,8 +63,7 @@ Result<TokenRow> EncodeRow(std::span<const RowMessage> messages, const ChatEncod
     const std::span<const int32_t> own = ids.subspan(begin, end - begin);
     const size_t written = tokens.ids.size();
     const RowMessage& message = messages[i];
-    if (message.response != nullptr && encoder.Decode(own) == *message.response &&
-        encoder.Decode(message.ids) == *message.response) {
+    if (CanReplace(message, own, encoder)) {
       AppendSampled(message, own, encoder, tokens);
     } else {
       Append(own, message.trained, tokens);

@@ -20,7 +20,8 @@ struct TokenRow {
 
 // The conversation of the row in the model's format, in the order of its template, which need not
 // be that of the messages. A response has exactly the token ids sampled in the search if the tree
-// has them and this encoder decodes them to the same text; everything else is encoded. The tokens
+// has them, this encoder decodes them to the same text, and no other token than the template's ends
+// the turn; everything else is encoded. The tokens
 // of trained messages are trained, including the one that ends the turn. Has the errors of
 // ChatEncoder::Encode.
 Result<TokenRow> EncodeRow(std::span<const RowMessage> messages, const ChatEncoder& encoder);

@@ -11,7 +11,7 @@ case "${1:-}" in
   '') ;;
   --loop) loop=1 ;;
   *)
-    sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+    sed -n '2,6s/^# \{0,1\}//p' scripts/quickstart.sh
     [[ $1 == --help ]] && exit 0
     exit 2
     ;;
@@ -49,7 +49,7 @@ fi
 
 # The programs would read these variables.
 unset TASK ITERA MAX_DEPTH N_GEN TEMP MODEL_NAME MODEL_DIR MODEL_TYPE MAX_TOKEN_LENGTH ALPHA BETA \
-  OPENAI_API_BASE
+  OPENAI_API_BASE AGENTR_STORE
 
 trees=mcts_result/webshop/planner
 step "Search: 197 WebShop tasks, by a scripted player that makes mistakes" "10 s"

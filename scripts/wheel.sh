@@ -52,7 +52,7 @@ for main in "$here"/apps/*_main.cc; do
   if grep 'not found' <<<"$needs"; then fail "$program lacks libraries"; fi
   programs+=("$name")
 done
-for name in mcts_collect path_collect agent_eval agent_report; do
+for name in agentr mcts_collect path_collect agent_eval agent_report; do
   [[ " ${programs[*]} " == *" $name "* ]] || fail "$build/bin has no $name; build the target programs first"
 done
 say "programs: ${programs[*]}"

@@ -37,8 +37,10 @@ FatalError CannotOpen(const SqlError& error) {
   if (error.state() == kNoPrivilege) {
     return FatalError(
         ExitCode::kUsage,
-        fmt::format("--store: the tables of agentr cannot be made: {}; give the user the right to "
-                    "(GRANT CREATE ON DATABASE … TO …)",
+        fmt::format("--store: the tables of agentr cannot be made or used: {}; give the user the "
+                    "right to (GRANT CREATE ON DATABASE … TO …), or, where another user made "
+                    "them: GRANT USAGE ON SCHEMA agentr, and SELECT, INSERT, UPDATE ON ALL TABLES "
+                    "IN SCHEMA agentr TO …",
                     what));
   }
   // Undefined and doubled names: there are tables of these names, but others than ours.

@@ -10,6 +10,11 @@
 namespace agentr {
 namespace {
 
+// The first observation of a task may have several lines; the later ones have one.
+bool AreSame(std::string_view before, std::string_view after) {
+  return before == after || OneLine(std::string(before)) == after;
+}
+
 bool AnyMatches(const std::vector<Pattern>& patterns, std::string_view text) {
   return std::ranges::any_of(patterns, [&](const Pattern& p) { return p.Matches(text); });
 }
@@ -108,13 +113,14 @@ std::string FileFamily::ParseAction(std::string_view response) const {
 bool FileFamily::LeavesStateUnchanged(std::string_view before, std::string_view action,
                                       std::string_view after) const {
   return (rules_->refusal_is_unchanged && IsRefusal(before, action, after)) ||
-         AnyMatches(rules_->unchanged, after) || (rules_->same_is_unchanged && before == after);
+         AnyMatches(rules_->unchanged, after) ||
+         (rules_->same_is_unchanged && AreSame(before, after));
 }
 
 bool FileFamily::IsRefusal(std::string_view before, std::string_view action,
                            std::string_view after) const {
   return RefusedBy(after) != nullptr ||
-         (before == after && OfferOf(before, action) != Offer::kPossible);
+         (OfferOf(before, action) != Offer::kPossible && AreSame(before, after));
 }
 
 const Pattern* FileFamily::RefusedBy(std::string_view after) const {
@@ -178,7 +184,7 @@ std::string_view FileFamily::MistakeName(std::span<const Message> history, std::
     if (pattern.Matches(after)) return mistake;
   }
   const std::string_view before = history.empty() ? "" : std::string_view(history.back().content);
-  if (before != after || RefusedBy(after) != nullptr) return "";
+  if (!AreSame(before, after) || RefusedBy(after) != nullptr) return "";
   switch (OfferOf(before, action)) {
     case Offer::kNotOffered:
       return "not_offered";

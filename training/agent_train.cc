@@ -221,7 +221,7 @@ ExitCode Run::Train() {
   CheckSomeRowsFit(state_.optimizer_steps, o_.data.max_length);
   if (writes()) WarnOfLongRows(counts_, o_.data.max_length);
   if (writes()) Export();
-  Show();
+  if (state_.step > first) Show();
   return ExitCode::kOk;
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "common/json_fields.h"
+#include "training/checkpoint/checkpoint.h"
 
 namespace agentr {
 namespace {

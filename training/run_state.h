@@ -13,10 +13,6 @@ namespace agentr {
 // The inputs that determine a run's result: descriptions with the names of options, and values.
 using Fingerprint = std::vector<std::pair<std::string, std::string>>;
 
-// What helps against a checkpoint that cannot be read; the end of a message.
-inline constexpr const char* kCheckpointCure =
-    "remove the checkpoint's folder; the same command then continues from the one before it";
-
 struct RunState {
   int64_t step = 0;             // finished steps; the next step of the data has this number
   int64_t optimizer_steps = 0;  // finished steps that had rows to train on

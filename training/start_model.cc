@@ -28,10 +28,9 @@ constexpr std::array<NamedValue<InitialAttention>, 2> kInitialAttentions = {
 }  // namespace
 
 void Declare(OptionSet& set, StartModel& start) {
-  set.Add(
-      "--model_dir", start.dir,
-      "Hugging Face folder or GGUF file of the model to start from, or the folder of an adapter, "
-      "which is merged");
+  set.Add("--model_dir", start.dir,
+          "Hugging Face folder or GGUF file of the model to start from, the folder of an adapter, "
+          "which is merged, or bundled, smollm2 or gemma3 (scripts/setup.sh --smollm2, --gemma3)");
   set.Add("--base_model", start.base_model,
           "Where --model_dir is an adapter of PEFT's: the model into which it is merged (default: "
           "the base that the adapter names)");

@@ -69,7 +69,7 @@ EventFile::EventFile(const std::filesystem::path& folder, double now, int64_t st
   }
   Write(DoubleField(1, now) + BytesField(3, "brain.Event:2"));
   const std::string start = IntField(1, 1);  // SessionLog.status = START
-  if (steps > 0) Write(DoubleField(1, now) + IntField(2, steps + 1) + BytesField(7, start));
+  Write(DoubleField(1, now) + IntField(2, steps + 1) + BytesField(7, start));
 }
 
 EventFile::~EventFile() { ::close(fd_); }

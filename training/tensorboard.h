@@ -16,9 +16,10 @@ uint32_t Crc32c(std::string_view bytes);
 class EventFile {
  public:
   // Opens a new file in `folder`, named after the time `now` (seconds) and the process. A run that
-  // continues after `steps` steps takes back what older files say of later ones, which a killed run
-  // had made: TensorBoard drops them at the event of a new start. Throws FatalError(kFile).
-  EventFile(const std::filesystem::path& folder, double now, int64_t steps = 0);
+  // continues after `steps` steps, or begins again (-1), takes back what older files say of later
+  // ones, which a killed run had made: TensorBoard drops them at the event of a new start. Throws
+  // FatalError(kFile).
+  EventFile(const std::filesystem::path& folder, double now, int64_t steps = -1);
   ~EventFile();
   EventFile(const EventFile&) = delete;
   EventFile& operator=(const EventFile&) = delete;

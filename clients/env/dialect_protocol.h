@@ -36,6 +36,9 @@ class DialectProtocol : public Protocol {
   std::string StepBody(int64_t id, std::string_view action) const override;
   Result<StepResult> ParseStep(std::string_view reply) const override;
   double RewardSoFar(RewardTally& tally, const StepResult& step) const override;
+  bool TalliesRewards() const override {
+    return dialect_.mode != RewardMode::kLast || dialect_.null_keeps_reward;
+  }
   std::string ExpandBody(int64_t id, const std::vector<std::string>& actions) const override;
   Result<std::vector<ForkReply>> ParseExpand(std::string_view reply, size_t count) const override;
   std::string CloseBody(int64_t id) const override;

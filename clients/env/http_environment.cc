@@ -53,7 +53,12 @@ class HttpSession : public Session {
                                [&](std::string_view reply) { return protocol.ParseStep(reply); });
         },
         [](const HttpError& error) { return !error.sent; });
-    if (!step) return tl::make_unexpected(OfStep(step.error()));
+    if (!step) {
+      Error error = OfStep(std::move(step.error()));
+      // If the server took the action, its reward is missing in the tally.
+      tally_lost_ = error.kind == ErrorKind::kSessionLost && protocol.TalliesRewards();
+      return tl::make_unexpected(std::move(error));
+    }
     step->reward = protocol.RewardSoFar(tally_, *step);
     return std::move(*step);
   }
@@ -124,6 +129,7 @@ class HttpSession : public Session {
           [&](std::string_view reply) { return protocol.ParseObservation(reply, /*first=*/""); });
     }
     tally_ = {};
+    tally_lost_ = false;
     // The server no longer listens: the next attempt uses another server, if there is one.
     if (!observation && !observation.error().sent && servers_.count() > 1) Leave(/*close=*/false);
     first_observation_ = observation ? *observation : "";
@@ -137,6 +143,12 @@ class HttpSession : public Session {
   }
 
   std::optional<Error> CheckAlive() const {
+    if (tally_lost_) {
+      return Error{ErrorKind::kSessionLost,
+                   "the reply to a step was lost, and later rewards build on its reward; Reset the "
+                   "session",
+                   0};
+    }
     if (session_) return std::nullopt;
     return Error{ErrorKind::kSessionLost,
                  "the session was never Reset, or its Reset failed; Reset it", 0};
@@ -146,6 +158,7 @@ class HttpSession : public Session {
   std::optional<ServerSession> session_;  // empty while it moves to another server
   bool is_fork_;
   RewardTally tally_;
+  bool tally_lost_ = false;        // a step may be missing in tally_
   bool answered_ = false;          // whether a Reset of this session has succeeded
   std::string first_observation_;  // what the last Reset showed
 };

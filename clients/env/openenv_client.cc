@@ -34,55 +34,19 @@ OpenEnvClient::OpenEnvClient(const HttpClient& server, const std::string& path,
       sockets_(server.origin(), server.Target(path), server.header_lines(), options) {}
 
 HttpError OpenEnvClient::ErrorOf(const HttpFailure& failure) const {
-  HttpError error;
-  std::string what;
-  switch (failure.fault) {
-    case HttpFault::kNoConnection:
-      error.sent = false;
-      error.kind = ErrorKind::kUnreachable;
-      what = fmt::format("cannot connect ({}); is the server running, and is the URL right?",
-                         failure.detail);
-      break;
-    case HttpFault::kTls:
-      error.sent = false;
-      error.kind = ErrorKind::kUnreachable;
-      what = fmt::format(
-          "no TLS connection ({}); does the server speak https, and is its certificate trusted?",
-          failure.detail);
-      break;
-    case HttpFault::kConnectSlow:
-      error.sent = false;
-      error.kind = ErrorKind::kTimeout;
-      what = fmt::format("no connection in {:g} s; is the server overloaded?",
-                         options_.connect_timeout_s);
-      break;
-    case HttpFault::kMalformed:
-      error.sent = false;
-      error.kind = ErrorKind::kRejected;
-      what = fmt::format(
-          "the server opens no WebSocket there ({}); is it an OpenEnv server, and is its base URL "
-          "right?",
-          failure.detail);
-      break;
-    case HttpFault::kSilent:
-    case HttpFault::kLate:
-      error.kind = ErrorKind::kTimeout;
-      what = fmt::format("no answer in {:g} s; is the server overloaded?", options_.timeout_s);
-      break;
-    case HttpFault::kTooLarge:
-      error.kind = ErrorKind::kRejected;
-      what = "the answer is refused: " + failure.detail;
-      break;
-    case HttpFault::kStopped:
-      error.kind = ErrorKind::kCancelled;
-      what = "the run is being stopped";
-      break;
-    case HttpFault::kBroken:
-      error.kind = ErrorKind::kUnreachable;
-      what = fmt::format("the connection broke ({})", failure.detail);
-      break;
+  HttpError error = TransportError(failure, url_, options_);
+  if (!error.sent && server_.origin().proxy) {
+    error.message += "; it is reached without the proxy, which WebSocket does not use";
   }
-  error.message = server_.WithoutSecrets(fmt::format("{}: {}", url_, what));
+  if (failure.fault == HttpFault::kMalformed) {
+    error.sent = false;
+    error.kind = ErrorKind::kRejected;
+    error.message = fmt::format(
+        "{}: the server opens no WebSocket there ({}); is it an OpenEnv server, and is its base "
+        "URL right?",
+        url_, failure.detail);
+  }
+  error.message = server_.WithoutSecrets(std::move(error.message));
   return error;
 }
 

@@ -20,6 +20,18 @@ tl::unexpected<Error> In(const std::string& what, Error error) {
   return tl::make_unexpected(std::move(error));
 }
 
+// Whether a text in lower case speaks of a session: "session", "env_id 7", "environment with id 7".
+// The word "environment" alone may be any.
+bool NamesSession(std::string_view text) {
+  const auto words = SplitWords(text, " \t\r\n_-.,:;=#'\"`\\/()[]{}<>");
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "id" || words[i] == "env" || words[i].starts_with("session")) return true;
+    if (words[i] != "environment" || i + 1 == words.size()) continue;
+    if (words[i + 1] == "with" || std::ranges::any_of(words[i + 1], IsAsciiDigit)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<Json> ReplyObject(std::string_view reply, const std::string& what) {
@@ -158,7 +170,7 @@ bool Protocol::IsLostSession(const Error& error) const {
         words, [&](std::string_view word) { return text.find(word) != std::string::npos; });
   };
   return says_one_of({"is not valid", "has been deleted", "no environment with", "no session"}) ||
-         (says_one_of({"session", "env", " id"}) &&
+         (NamesSession(text) &&
           says_one_of({"not found", "not exist", "doesn't exist", "unknown", "no such", "expired",
                        "timed out", "closed", "invalid"}));
 }

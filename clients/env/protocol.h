@@ -77,6 +77,8 @@ class Protocol {
   virtual double RewardSoFar(RewardTally& /*tally*/, const StepResult& step) const {
     return step.reward;
   }
+  // True if it depends on earlier steps, so that the reply to none of them may be missing.
+  virtual bool TalliesRewards() const { return false; }
 
   virtual std::string ExpandBody(int64_t id, const std::vector<std::string>& actions) const;
   // Expects `count` children, one per action.

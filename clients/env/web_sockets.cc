@@ -4,7 +4,6 @@
 #include <openssl/x509v3.h>
 
 #include <algorithm>
-#include <boost/asio/connect.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -15,6 +14,7 @@
 #include <boost/beast/websocket/ssl.hpp>
 #include <condition_variable>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -119,15 +119,8 @@ class SocketPeer : public Peer, public std::enable_shared_from_this<SocketPeer<S
       : settings_(settings), mailbox_(std::move(mailbox)), stream_(context, rest...) {}
 
   void Start(const Addresses& addresses) override {
-    Tcp().expires_after(Milliseconds(settings_.options.connect_timeout_s));
-    Tcp().async_connect(addresses,
-                        [self = this->shared_from_this()](const error_code& error, const auto&) {
-                          if (error == beast::error::timeout)
-                            return self->End({HttpFault::kConnectSlow});
-                          if (error) return self->End({HttpFault::kNoConnection, error.message()});
-                          self->Tcp().socket().set_option(asio::ip::tcp::no_delay(true));
-                          self->StartTls();
-                        });
+    addresses_ = addresses;
+    ConnectTo(addresses_.begin(), Clock::now() + Milliseconds(settings_.options.connect_timeout_s));
   }
 
   void Send(std::string text) override {
@@ -136,6 +129,7 @@ class SocketPeer : public Peer, public std::enable_shared_from_this<SocketPeer<S
   }
 
   void Drop() override {
+    dropped_ = true;
     Tcp().close();
     End({HttpFault::kBroken, "closed here"});
   }
@@ -145,6 +139,24 @@ class SocketPeer : public Peer, public std::enable_shared_from_this<SocketPeer<S
 
   beast::tcp_stream& Tcp() { return beast::get_lowest_layer(stream_); }
   void End(HttpFailure failure) { mailbox_->End(std::move(failure)); }
+
+  // An address that answers nothing leaves time for those behind it.
+  void ConnectTo(Addresses::const_iterator address, Clock::time_point until) {
+    Tcp().expires_after((until - Clock::now()) / std::distance(address, addresses_.end()));
+    Tcp().async_connect(address->endpoint(),
+                        [self = this->shared_from_this(), address, until](const error_code& error) {
+                          const auto next = std::next(address);
+                          if (error && !self->dropped_ && next != self->addresses_.end()) {
+                            self->Tcp().close();
+                            return self->ConnectTo(next, until);
+                          }
+                          if (error == beast::error::timeout)
+                            return self->End({HttpFault::kConnectSlow});
+                          if (error) return self->End({HttpFault::kNoConnection, error.message()});
+                          self->Tcp().socket().set_option(asio::ip::tcp::no_delay(true));
+                          self->StartTls();
+                        });
+  }
 
   void StartTls() {
     if constexpr (kTls) {
@@ -238,6 +250,8 @@ class SocketPeer : public Peer, public std::enable_shared_from_this<SocketPeer<S
   const Settings& settings_;
   const std::shared_ptr<Mailbox> mailbox_;
   Stream stream_;
+  Addresses addresses_;
+  bool dropped_ = false;
   websocket::response_type answer_;
   beast::flat_buffer buffer_;
   std::deque<std::string> waiting_;
@@ -356,13 +370,6 @@ class WebSockets::Loop {
     Forget(number);
   }
 
-  bool IsOpen(Number number) {
-    const std::optional<Connection> connection = Find(number);
-    if (!connection) return false;
-    const std::lock_guard lock(connection->mailbox->mutex);
-    return !connection->mailbox->ended;
-  }
-
  private:
   struct Connection {
     std::shared_ptr<Mailbox> mailbox;
@@ -421,7 +428,5 @@ tl::expected<std::string, HttpFailure> WebSockets::Exchange(Number connection, s
 void WebSockets::Close(Number connection, std::string farewell, std::chrono::milliseconds within) {
   loop_->Close(connection, std::move(farewell), within);
 }
-
-bool WebSockets::IsOpen(Number connection) const { return loop_->IsOpen(connection); }
 
 }  // namespace agentr

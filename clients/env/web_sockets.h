@@ -38,8 +38,6 @@ class WebSockets {
   // connection. Nothing happens for one that is gone.
   void Close(Number connection, std::string farewell, std::chrono::milliseconds within);
 
-  bool IsOpen(Number connection) const;
-
  private:
   class Loop;
   const std::unique_ptr<Loop> loop_;

@@ -54,7 +54,8 @@ std::string Describe(const HttpFailure& failure, const HttpOptions& options) {
   switch (failure.fault) {
     case HttpFault::kNoConnection:
       if (failure.through_proxy) return "cannot connect " + failure.detail;
-      return "cannot connect; is the server running, and is the URL right?";
+      return fmt::format("cannot connect ({}); is the server running, and is the URL right?",
+                         failure.detail);
     case HttpFault::kConnectSlow:
       return fmt::format("no connection in {:g} s; is the server overloaded?",
                          options.connect_timeout_s);
@@ -75,10 +76,13 @@ std::string Describe(const HttpFailure& failure, const HttpOptions& options) {
     case HttpFault::kBroken:
       break;
   }
-  return "the connection broke before the whole reply came";
+  return fmt::format("the connection broke before the whole reply came{}{}{}",
+                     failure.detail.empty() ? "" : " (", failure.detail,
+                     failure.detail.empty() ? "" : ")");
 }
 
-// The error for a call that got no reply.
+}  // namespace
+
 HttpError TransportError(const HttpFailure& failure, const std::string& call,
                          const HttpOptions& options) {
   HttpError out;
@@ -89,6 +93,8 @@ HttpError TransportError(const HttpFailure& failure, const std::string& call,
   out.message = fmt::format("{}: {}", call, Describe(failure, options));
   return out;
 }
+
+namespace {
 
 // The error for a reply that reports no success. Only the beginning of the body goes into the
 // message.
@@ -239,7 +245,6 @@ HttpClient::HttpClient(const Secret& base_url, HttpOptions options,
     }
     lines += fmt::format("{}: {}\r\n", field, value.Reveal());
   }
-  lines += pool_->proxy_authorization().Reveal();
   headers_ = Secret::Key(lines);
 }
 
@@ -289,8 +294,9 @@ std::string HttpClient::RequestText(std::string_view method, std::string_view ta
                                     const std::string& header) const {
   std::string text = fmt::format(
       "{} {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: agentr/{}\r\nAccept: */*\r\n"
-      "Accept-Encoding: identity\r\n{}",
-      method, pool_->at_proxy(), target, pool_->authority(), kVersion, headers_.Reveal());
+      "Accept-Encoding: identity\r\n{}{}",
+      method, pool_->at_proxy(), target, pool_->authority(), kVersion, headers_.Reveal(),
+      pool_->proxy_authorization().Reveal());
   if (!instance.empty()) text += fmt::format("{}: {}\r\n", kInstanceHeader, instance);
   if (!header.empty()) text += header + "\r\n";
   if (method != "GET") {

@@ -18,6 +18,7 @@
 namespace agentr {
 
 class OptionSet;
+struct HttpFailure;
 struct HttpOrigin;
 
 // The time by which a call must have ended, however slowly the server sends; nullopt: none.
@@ -65,6 +66,10 @@ struct HttpError : Error {
   int status = 0;    // of the reply; 0 if there was none
   std::string body;  // of the reply
 };
+
+// The error of a call that got no whole reply. `call` begins its message.
+HttpError TransportError(const HttpFailure& failure, const std::string& call,
+                         const HttpOptions& options);
 
 using HttpResult = tl::expected<HttpReply, HttpError>;
 

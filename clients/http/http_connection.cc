@@ -144,8 +144,12 @@ HttpConnection::Step HttpConnection::Connect() {
   if (!found) return time ? Faulty(HttpFault::kConnectSlow) : time;
   if (found->error != 0) return Faulty(HttpFault::kNoConnection, gai_strerror(found->error));
   Step step = Faulty(HttpFault::kNoConnection);
+  int left = 0;
+  for (const addrinfo* at = found->list.get(); at; at = at->ai_next) ++left;
+  // An address that answers nothing leaves time for those behind it.
   for (const addrinfo* at = found->list.get(); at && !step; at = at->ai_next) {
-    step = ConnectTo(*at, until);
+    const auto now = Clock::now();
+    step = ConnectTo(*at, now + (until - now) / left--);
   }
   if (step && origin_.tls && origin_.proxy) step = OpenTunnel();
   if (!step && origin_.proxy) {

@@ -202,7 +202,10 @@ class ReplyReader {
       AGENTR_RETURN_IF_ERROR(ReadBytes(*length));
       budget = 2;
       const auto line = ReadLine(budget);
-      if (!line || !line->empty()) return Malformed("the end of a chunk");
+      // More than an empty line is over the budget.
+      const bool too_long = !line && line.error().fault == HttpFault::kTooLarge;
+      if (too_long || (line && !line->empty())) return Malformed("the end of a chunk");
+      if (!line) return tl::make_unexpected(line.error());
     }
   }
 

@@ -7,9 +7,15 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "common/interrupt.h"
 #include "common/options.h"
 
 namespace agentr {
+namespace {
+
+constexpr std::chrono::milliseconds kStopCheck(100);  // whether the run is being stopped
+
+}  // namespace
 
 void Declare(OptionSet& set, ModelLimits& o) {
   set.Add("--llm_rate", o.rate,
@@ -115,7 +121,11 @@ Result<void> LimitedModel::Reserve(double most) {
   const auto fits = [&] {
     return limits_.budget <= 0 || spent_ + reserved_ + most <= limits_.budget;
   };
-  settled_.wait(lock, [&] { return fits() || reserved_ == 0; });
+  while (!settled_.wait_for(lock, kStopCheck, [&] { return fits() || in_flight_ == 0; })) {
+    if (Interrupted()) {
+      return Fail(ErrorKind::kCancelled, "stopped while waiting for the budget of --llm_budget");
+    }
+  }
   if (!fits()) {
     return Fail(ErrorKind::kRejected,
                 fmt::format("the budget of the model is spent: {} of {} {} are used, and this "
@@ -124,6 +134,7 @@ Result<void> LimitedModel::Reserve(double most) {
                             spent_, limits_.budget, limits_.price ? "in money" : "tokens", most));
   }
   reserved_ += most;
+  ++in_flight_;
   return {};
 }
 
@@ -146,9 +157,9 @@ Result<void> LimitedModel::WaitForTurn() {
 void LimitedModel::Settle(double most, double cost, int64_t more_requests) {
   {
     const std::lock_guard lock(mutex_);
-    reserved_ -= most;
-    // Sums of differences leave rounding errors, and an empty reservation must be exactly 0.
-    if (reserved_ < 1e-12) reserved_ = 0;
+    --in_flight_;
+    // Sums of differences leave rounding errors, and an empty reservation is exactly 0.
+    reserved_ = in_flight_ == 0 ? 0 : reserved_ - most;
     spent_ += cost;
     if (limits_.rate > 0)
       due_ += 60 / limits_.rate * static_cast<double>(std::max<int64_t>(more_requests, 0));

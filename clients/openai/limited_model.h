@@ -88,6 +88,7 @@ class LimitedModel : public ForwardingModel {
   std::condition_variable settled_;
   double spent_ = 0;
   double reserved_ = 0;  // largest cost of the requests in progress
+  int in_flight_ = 0;    // the number of these
   double due_ = 0;       // when the next request may begin
 };
 

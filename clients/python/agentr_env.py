@@ -412,10 +412,11 @@ class EnvServer(socketserver.ThreadingTCPServer):
         self.environments = Environments(make, tasks, name, idle_s, max_sessions, serialize, fork,
                                          files, clock)
         self.instance = secrets.token_hex(8)
-        self.is_private = is_loopback(host)
+        name = f"[{host}]" if ":" in host else host  # as a URL has it
+        self.is_private = is_loopback(name)
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         super().__init__((host, port), Handler)
-        self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.server_address[1]}"
+        self.url = f"http://{name}:{self.server_address[1]}"
 
     def service_actions(self):  # called after each new connection, and twice a second without one
         if time.monotonic() >= self.next_look:

@@ -75,11 +75,13 @@ class CityProperties {
 };
 
 WordTable CityWords(const std::vector<CityFacts>& cities) {
-  std::string names = "Cities | city\n";
+  // Every city is of the one category, so its phrase is one that no other question contains.
+  std::string names = "One of the listed cities | one of the listed cities\n";
   CityProperties properties;
   for (const CityFacts& c : cities) {
     names += c.city + ", ";
-    properties.Add(fmt::format("in {0}, {0}, {0}n", c.continent), c.city);
+    const std::string adjective = c.continent == "Europe" ? "European" : c.continent + "n";
+    properties.Add(fmt::format("in {0}, {0}, {1}", c.continent, adjective), c.city);
     properties.Add(fmt::format("in the country {0}, {0}", c.country), c.city);
     properties.Add(fmt::format("in a place where people speak {0}, {0}", c.language), c.city);
     properties.Add(fmt::format("a {0} city, {0}", c.size), c.city);
@@ -98,7 +100,7 @@ WordTable CityWords(const std::vector<CityFacts>& cities) {
   return {names, properties.Text(), /*articles=*/false};
 }
 
-// A topic of open questions, and what is said about it. {} is the fact.
+// A topic of open questions, as a word of them begins, and what is said about it. {} is the fact.
 struct CityTopic {
   std::string_view word;
   std::string_view sentence;
@@ -150,9 +152,9 @@ std::string CityAnswer(const CityTable& table, size_t city, std::string_view que
     const std::optional<WordSet> yes = AnswersYes(table.words(), question);
     return std::string(!yes ? kUnknown : (*yes)[city] ? "Yes." : "No.");
   }
-  const std::string topic = plain.starts_with("where") ? "country" : plain;
+  const std::string topic = " " + (plain.starts_with("where") ? "country" : plain);
   for (const CityTopic& known : kCityTopics) {
-    if (topic.find(known.word) == std::string::npos) continue;
+    if (topic.find(fmt::format(" {}", known.word)) == std::string::npos) continue;
     const std::string& fact = table.cities()[city].*known.fact;
     return fact.empty() ? "There is none." : fmt::format(fmt::runtime(known.sentence), fact);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "common/text.h"
 #include "games/webshop/page.h"
 #include "games/webshop/python_text.h"
 
@@ -34,32 +35,6 @@ input[type=radio]:checked+label{border-color:#17415f;background:#dcebf5;font-wei
 p{white-space:pre-wrap;overflow-wrap:anywhere}
 )";
 
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&#34;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 class HtmlWriter {
  public:
   std::string Write(const ShopPage& page) {
@@ -88,22 +63,23 @@ class HtmlWriter {
   }
 
   void WriteInstruction(std::string_view label, std::string_view text) {
-    Put("<div id=\"instruction-text\"><h4>{}<br>{}</h4></div>\n", Escaped(label), Escaped(text));
+    Put("<div id=\"instruction-text\"><h4>{}<br>{}</h4></div>\n", EscapeHtml(label),
+        EscapeHtml(text));
   }
 
   void WriteButton(const std::string& text, bool has_search_bar) {
     if (has_search_bar) {
       Put("<form><input id=\"search_input\" name=\"search_query\" placeholder=\"Search\">"
           "<button class=\"btn\" type=\"submit\">{}</button></form>\n",
-          Escaped(text));
+          EscapeHtml(text));
     } else {
       Put("<form><button class=\"btn{}\" type=\"submit\">{}</button></form>\n",
-          text == "Buy Now" ? " buy" : "", Escaped(text));
+          text == "Buy Now" ? " buy" : "", EscapeHtml(text));
     }
   }
 
   void WriteOption(const PagePiece& piece) {
-    const std::string value = Escaped(piece.text);
+    const std::string value = EscapeHtml(piece.text);
     Put("<input type=\"radio\" id=\"radio_{0}\" name=\"{1}\" value=\"{2}\"{3}>"
         "<label for=\"radio_{0}\">{2}</label>\n",
         radios_++, option_, value, piece.chosen ? " checked" : "");
@@ -112,23 +88,23 @@ class HtmlWriter {
   void WritePiece(const PagePiece& piece, bool has_search_bar) {
     switch (piece.kind) {
       case PieceKind::kHeading:
-        return Put("<h1>{}</h1>\n", Escaped(piece.text));
+        return Put("<h1>{}</h1>\n", EscapeHtml(piece.text));
       case PieceKind::kButton:
         return WriteButton(piece.text, has_search_bar);
       case PieceKind::kProductLink:
-        return Put("<a class=\"product-link\" href=\"#\">{}</a>\n", Escaped(piece.text));
+        return Put("<a class=\"product-link\" href=\"#\">{}</a>\n", EscapeHtml(piece.text));
       case PieceKind::kTitle:
-        return Put("<h2 class=\"title\">{}</h2>\n", Escaped(piece.text));
+        return Put("<h2 class=\"title\">{}</h2>\n", EscapeHtml(piece.text));
       case PieceKind::kPrice:
-        return Put("<p class=\"price\">{}</p>\n", Escaped(piece.text));
+        return Put("<p class=\"price\">{}</p>\n", EscapeHtml(piece.text));
       case PieceKind::kOptionName:
-        option_ = Escaped(piece.text);
+        option_ = EscapeHtml(piece.text);
         return Put("<h3>{}</h3>\n", option_);
       case PieceKind::kOptionValue:
         return WriteOption(piece);
       case PieceKind::kInstruction:
       case PieceKind::kText:
-        return Put("<p>{}</p>\n", Escaped(piece.text));
+        return Put("<p>{}</p>\n", EscapeHtml(piece.text));
     }
   }
 

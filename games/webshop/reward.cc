@@ -1,8 +1,6 @@
 #include "games/webshop/reward.h"
 
 #include <fmt/format.h>
-#include <unicode/uchar.h>
-#include <unicode/utf8.h>
 
 #include <algorithm>
 #include <array>
@@ -40,44 +38,15 @@ std::string_view PlainValue(std::string_view value) {
       [&](std::string_view color) { return value.find(color) != std::string_view::npos; }, value);
 }
 
-// The text as Python shows it inside a tuple, without the quotes: unprintable characters become
-// escapes, whose letters and digits then count (a non-breaking space becomes "\xa0").
-void AppendShown(std::string_view text, std::string& out) {
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(text.data());
-  const auto size = static_cast<int32_t>(text.size());
-  for (int32_t next = 0; next < size;) {
-    const auto begin = static_cast<size_t>(next);
-    UChar32 c = 0;
-    U8_NEXT(bytes, next, size, c);
-    if (c < 0) c = 0xFFFD;
-    static constexpr std::string_view kShort = "\t\n\r";
-    static constexpr std::string_view kNames = "tnr";
-    const size_t at = c < 0x80 ? kShort.find(static_cast<char>(c)) : std::string_view::npos;
-    if (at != std::string_view::npos) {
-      out += '\\';
-      out += kNames[at];
-    } else if (c == ' ' || (U_GET_GC_MASK(c) & (U_GC_C_MASK | U_GC_Z_MASK)) == 0) {
-      out += text.substr(begin, static_cast<size_t>(next) - begin);
-    } else if (c < 0x100) {
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", c);
-    } else if (c < 0x10000) {
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", c);
-    } else {
-      fmt::format_to(std::back_inserter(out), "\\U{:08x}", c);
-    }
-  }
-}
-
 // The text with which chosen values are compared. A pair is a colour only if one of its texts is.
 std::string WantedText(const GoalOption& option) {
   if (option.name.empty()) return std::string(PlainValue(option.value));
-  std::string text(FirstBaseColor(
-      [&](std::string_view color) { return option.name == color || option.value == color; }, ""));
-  if (!text.empty()) return text;
-  AppendShown(option.name, text);
-  text += ' ';
-  AppendShown(option.value, text);
-  return text;
+  const std::string_view color = FirstBaseColor(
+      [&](std::string_view base) { return option.name == base || option.value == base; }, "");
+  if (!color.empty()) return std::string(color);
+  // As Python shows a pair: the letters and digits of escapes count (a no-break space becomes
+  // "\xa0").
+  return PythonRepr(option.name) + " " + PythonRepr(option.value);
 }
 
 int CountOptionsMet(Texts chosen, const std::vector<GoalOption>& wanted) {

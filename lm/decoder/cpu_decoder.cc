@@ -199,17 +199,18 @@ class CpuDecoder : public Decoder {
   }
 
   // Only one row per token is read, so an immutable source makes a copy of the whole embedding
-  // unnecessary. Merged matrices are packed and go; the embedding is never one of them.
+  // unnecessary. Merged and reordered matrices are packed and go; the embedding is none of them.
   void KeepEmbedding(const Weight& embedding, std::shared_ptr<const WeightSource> source) {
     embedding_ = embedding;
     if (source->immutable()) {
-      source_ = source->base() != nullptr ? source->base() : std::move(source);
+      keeper_ = source->embedding_keeper();
+      if (keeper_ == nullptr) keeper_ = std::move(source);
       embedding_copy_ = {};
       return;
     }
     embedding_copy_.assign(embedding.data.begin(), embedding.data.end());
     embedding_.data = embedding_copy_;
-    source_ = nullptr;
+    keeper_ = nullptr;
   }
 
   using Member = ThreadTeam::Member;
@@ -309,9 +310,12 @@ class CpuDecoder : public Decoder {
       NormaliseRow(layer.mlp_norm, x_[routing_.row_of(entry)], *gathered_, entry,
                    scratch_[member.rank()]);
     });
+    // A member that was put aside may come here when the others sort the rows of the next layer, so
+    // only one that has a piece reads the blocks.
     const auto for_blocks = [&](int64_t slices, const auto& body) {
-      const auto count = std::ssize(routing_.blocks());
+      const int64_t count = routing_.MostBlocks(rows);
       member.ForEach(slices * count, [&](int64_t i) {
+        if (i % count >= std::ssize(routing_.blocks())) return;
         const ExpertRouting::Block& block = routing_.blocks()[i % count];
         const Piece piece{i / count, block.entry, block.rows};
         body(layer.experts[block.expert], piece);
@@ -541,7 +545,7 @@ class CpuDecoder : public Decoder {
   const std::optional<WeightType> weights_;  // of matrices; none: as in the file
   const WeightType kv_type_;
   const Kernels& kernels_;
-  std::shared_ptr<const WeightSource> source_;  // keeps the embedding alive if it is not a copy
+  std::shared_ptr<const void> keeper_;  // keeps the embedding alive if it is not a copy
   std::vector<std::byte> embedding_copy_;
   Weight embedding_;
   ThreadTeam team_;

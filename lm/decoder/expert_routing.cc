@@ -51,4 +51,10 @@ void ExpertRouting::Sort(int64_t rows) {
   }
 }
 
+// An expert has one block more than it has full ones, or none.
+int64_t ExpertRouting::MostBlocks(int64_t rows) const {
+  const int64_t entries = rows * chosen_;
+  return std::min(experts_, entries) + entries / block_rows_;
+}
+
 }  // namespace agentr

@@ -38,6 +38,8 @@ class ExpertRouting {
   const Choice& choice(int64_t row, int64_t k) const { return choices_[row * chosen_ + k]; }
   int64_t row_of(int64_t entry) const { return rows_[entry]; }
   const std::vector<Block>& blocks() const { return blocks_; }
+  // There are at most so many blocks of `rows` rows, which is known before Sort.
+  int64_t MostBlocks(int64_t rows) const;
 
  private:
   const int64_t experts_;

@@ -53,11 +53,11 @@ std::optional<Error> Check(const GenerationRequest& request, const DecoderShape&
   return CheckTokens(request.prompt, static_cast<int64_t>(request.prompt.size()) + 1, shape);
 }
 
-void LeaveOutStop(const Tokenizer& tokenizer, GeneratedSequence& sequence) {
+void LeaveOutStop(const Tokenizer& tokenizer, GeneratedSequence& sequence, bool continues_text) {
   const std::vector<int32_t>& ids = sequence.token_ids;
   // The text of the first ids, made as that of the sequence was.
   const auto text_of = [&](size_t count) {
-    IncrementalDecoder decoder(tokenizer);
+    IncrementalDecoder decoder(tokenizer, /*skip_special=*/true, continues_text);
     std::string text;
     for (size_t i = 0; i < count; ++i) text += decoder.Add(ids[i]);
     return text + decoder.Finish();
@@ -102,7 +102,7 @@ CompletionSequence::CompletionSequence(GenerationJob& job, int index, const Toke
       job_(job),
       index_(index),
       random_(RandomStream(job.request_.params.seed).Split(static_cast<uint64_t>(index))),
-      decoder_(tokenizer),
+      decoder_(tokenizer, /*skip_special=*/true, job.request_.continues_text),
       stop_(job.request_.params.stop) {}
 
 int32_t CompletionSequence::first_logits() const {

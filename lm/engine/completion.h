@@ -18,8 +18,9 @@ std::optional<Error> Check(const GenerationRequest& request, const DecoderShape&
 
 // Removes the tokens of the stop string that ended the sequence, so that what is left are the
 // tokens of `text`. If one token has the end of the text and the beginning of the stop string, all
-// are removed: the text has to be encoded again.
-void LeaveOutStop(const Tokenizer& tokenizer, GeneratedSequence& sequence);
+// are removed: the text has to be encoded again. `continues_text`: as in its GenerationRequest.
+void LeaveOutStop(const Tokenizer& tokenizer, GeneratedSequence& sequence,
+                  bool continues_text = false);
 
 class GenerationJob : public TypedJob<Generation> {
  public:

@@ -30,6 +30,9 @@ struct GenerationRequest {
   SamplingParams params;             // completion i draws from the random stream (params.seed, i)
   std::vector<int32_t> stop_tokens;  // end a completion; the stop token is the last of token_ids
   int top_logprobs = 0;              // alternatives to report for each token
+  // A completion goes on in the prompt's text, and is no text of its own, from whose beginning some
+  // tokenizers leave out a space.
+  bool continues_text = false;
   // Called on the engine's thread with each piece of a completion's text as soon as it is final.
   std::function<void(int index, std::string_view piece)> on_text;
   // Called with each sampled token, before the text that it completes.

@@ -204,8 +204,8 @@ Items ItemsOf(Run& run, const Value& value) {
   if (const List* list = value.list()) {
     run.Charge(list->items.size() * sizeof(Value));
     if (list->kind != ListKind::kGenerator) return list->items;
-    if (std::exchange(list->spent, true)) return {};
-    return list->items;
+    const size_t taken = std::exchange(list->taken, list->items.size());
+    return Items(list->items.begin() + static_cast<ptrdiff_t>(taken), list->items.end());
   }
   Items items;
   if (const Dict* dict = value.dict()) {

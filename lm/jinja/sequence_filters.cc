@@ -47,8 +47,9 @@ Value ListFilter(Run& run, const Value& value, const Arguments& arguments) {
 
 Value FirstFilter(Run& run, const Value& value, const Arguments& arguments) {
   BindArguments(run, "first", arguments, {});
-  if (value.list() && value.list()->kind == ListKind::kGenerator)
-    run.Refuse("first of a generator");
+  if (const List* list = value.list(); list && list->kind == ListKind::kGenerator) {
+    return list->taken < list->items.size() ? list->items[list->taken++] : Value();
+  }
   const Items items = ItemsOf(run, value);
   return items.empty() ? Value() : items.front();
 }

@@ -80,8 +80,8 @@ enum class ListKind {
 struct List {
   ListKind kind = ListKind::kList;
   Items items = {};
-  int depth = 1;               // of lists within lists
-  mutable bool spent = false;  // for a generator that was already used
+  int depth = 1;             // of lists within lists
+  mutable size_t taken = 0;  // of a generator: items that were used
 };
 
 struct Dict {

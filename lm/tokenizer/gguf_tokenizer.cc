@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -47,6 +48,7 @@ struct Division {
   json (*pre_tokenizer)();
   bool ignore_merges = false;  // a piece that is a token becomes it
   bool nfc = false;
+  bool adds_bos = false;  // where the file does not say it, as in llama.cpp
 };
 
 json Gpt2() { return ByteLevelJson(true); }
@@ -72,19 +74,36 @@ json Gpt4o() {
        ByteLevelJson(false)});
 }
 
-constexpr std::array<Division, 10> kDivisions = {{{"default", &Gpt2},
+// Of those that divide alike, the first one but default is written.
+constexpr std::array<Division, 15> kDivisions = {{{"default", &Gpt2},
                                                   {"gpt-2", &Gpt2},
                                                   {"olmo", &Gpt2},
                                                   {"smollm", &DigitsThenGpt2},
                                                   {"refact", &DigitsThenGpt2},
                                                   {"starcoder", &DigitsThenGpt2},
-                                                  {"llama-bpe", &Llama3, true},
+                                                  {"llama-bpe", &Llama3, true, false, true},
                                                   {"qwen2", &Qwen2, false, true},
                                                   {"dbrx", &Llama3},
-                                                  {"gpt-4o", &Gpt4o}}};
+                                                  {"gpt-4o", &Gpt4o},
+                                                  {"smaug-bpe", &Llama3},
+                                                  {"deepseek-r1-qwen", &Qwen2, false, true},
+                                                  {"llama3", &Llama3, true, false, true},
+                                                  {"llama-v3", &Llama3, true, false, true},
+                                                  {"falcon3", &Llama3, true, false, true}}};
+
+// tokenizer.ggml.pre, or what a file without it must have: older programs wrote none.
+std::string_view DivisionName(const GgufFile& file) {
+  if (file.Has("tokenizer.ggml.pre")) return file.Get<std::string_view>("tokenizer.ggml.pre");
+  constexpr size_t kLlama3Tokens = 128'000;  // without the special ones
+  const auto architecture = file.Get<std::string_view>("general.architecture", "");
+  if (architecture == "qwen2" || architecture == "qwen3") return "qwen2";
+  const bool llama3 = architecture == "llama" &&
+                      file.Get<TokenTexts>("tokenizer.ggml.tokens").size() >= kLlama3Tokens;
+  return llama3 ? "llama-bpe" : "default";
+}
 
 const Division& DivisionOf(const GgufFile& file) {
-  const auto name = file.Get<std::string_view>("tokenizer.ggml.pre", "default");
+  const std::string_view name = DivisionName(file);
   std::vector<std::string_view> names;
   for (const Division& known : kDivisions) {
     if (known.name == name) return known;
@@ -102,6 +121,14 @@ json VocabularyJson(const TokenTexts& tokens) {
   return vocabulary;
 }
 
+// Whether a token takes the white space behind it. A file does not say it; of Phi-3's tokens
+// llama.cpp knows it by name.
+bool TakesSpaceBehind(const GgufFile& file, std::string_view token) {
+  return file.Get<std::string_view>("general.architecture", "") == "phi3" &&
+         file.Get<std::string_view>("tokenizer.ggml.model") == "llama" && token != "<unk>" &&
+         token != "<s>" && token != "<|endoftext|>";
+}
+
 // Those of all three kinds are found in a text before all others.
 json AddedTokensJson(const GgufFile& file, const TokenTexts& tokens) {
   const auto types = file.Get("tokenizer.ggml.token_type", std::vector<int64_t>());
@@ -114,7 +141,7 @@ json AddedTokensJson(const GgufFile& file, const TokenTexts& tokens) {
                      {"normalized", false},
                      {"single_word", false},
                      {"lstrip", false},
-                     {"rstrip", false}});
+                     {"rstrip", TakesSpaceBehind(file, tokens[id])}});
   }
   return added;
 }
@@ -229,6 +256,18 @@ void PutBytePairs(const TokenizerJson& tokenizer, GgufVocabulary& vocabulary) {
   }
 }
 
+// Whether a pre_tokenizer puts a space before a text.
+bool PutsSpaceBefore(const TokenizerJson& step) {
+  if (step.is_null()) return false;
+  const std::string type = step["type"].Text();
+  if (type == "Sequence") {
+    return std::ranges::any_of(step["pretokenizers"].Items(), PutsSpaceBefore);
+  }
+  return type == "Metaspace" &&
+         step["prepend_scheme"].Text(step["add_prefix_space"].Bool(true) ? "always" : "never") !=
+             "never";
+}
+
 // The score of a piece falls with the rank of its first merge.
 void PutScores(const TokenizerJson& tokenizer, GgufVocabulary& vocabulary) {
   vocabulary.model = "llama";
@@ -252,7 +291,8 @@ void PutScores(const TokenizerJson& tokenizer, GgufVocabulary& vocabulary) {
     if (token.size() == 6 && token.starts_with("<0x")) vocabulary.types[id] = kByte;
   }
   vocabulary.space_prefix =
-      tokenizer["normalizer"].value().dump().find("Prepend") != std::string::npos;
+      tokenizer["normalizer"].value().dump().find("Prepend") != std::string::npos ||
+      PutsSpaceBefore(tokenizer["pre_tokenizer"]);
 }
 
 }  // namespace
@@ -312,10 +352,18 @@ TokenizerConfig GgufTokenizerConfig(const GgufFile& file) {
   }
   config.bos = config.special_tokens["bos_token"];
   config.eos = config.special_tokens["eos_token"];
-  // Without the field, llama.cpp puts BOS before texts of SentencePiece models only.
-  config.adds_bos = file.Get<bool>(
-      "tokenizer.ggml.add_bos_token",
-      file.Get<std::string_view>("tokenizer.ggml.model") == std::string_view("llama"));
+  // Without the field, llama.cpp puts BOS before texts of SentencePiece models, and of others where
+  // the division says so.
+  const bool byte_pairs = file.Get<std::string_view>("tokenizer.ggml.model") == "gpt2";
+  config.adds_bos =
+      file.Get<bool>("tokenizer.ggml.add_bos_token", !byte_pairs || DivisionOf(file).adds_bos);
+  if (byte_pairs && DivisionName(file) == "default") {
+    spdlog::warn(
+        "{} does not say how its tokenizer divides a text (tokenizer.ggml.pre): GPT-2's way is "
+        "assumed, which gives other tokens if the model was trained with another. Cure: a newer "
+        "GGUF file of the model, or its Hugging Face folder",
+        file.path().string());
+  }
   std::erase_if(config.special_tokens, [](const auto& token) { return token.second.empty(); });
   if (file.Has("tokenizer.chat_template")) {
     config.chat_template = std::string(file.Get<std::string_view>("tokenizer.chat_template"));

@@ -92,11 +92,13 @@ void RequireRows(const Tokenizer& tokenizer, int64_t rows, const std::filesystem
 std::string TokenizerHash(const std::filesystem::path& folder);
 
 // Decodes tokens one by one. The result of Add is final and never ends within a UTF-8 character;
-// all results together, including Finish, equal Decode of all ids.
+// all results together, including Finish, equal Decode of all ids, or, with `continues_text`, what
+// they add behind another text.
 class IncrementalDecoder {
  public:
-  explicit IncrementalDecoder(const Tokenizer& tokenizer, bool skip_special = true)
-      : tokenizer_(&tokenizer), skip_special_(skip_special) {}
+  explicit IncrementalDecoder(const Tokenizer& tokenizer, bool skip_special = true,
+                              bool continues_text = false)
+      : tokenizer_(&tokenizer), skip_special_(skip_special), begun_(continues_text) {}
 
   std::string Add(int32_t id);
   std::string Finish();  // returns the rest: an incomplete character becomes U+FFFD
@@ -104,7 +106,7 @@ class IncrementalDecoder {
  private:
   const Tokenizer* tokenizer_;
   bool skip_special_;
-  bool begun_ = false;
+  bool begun_;           // the text
   std::string pending_;  // bytes of an incomplete character
 };
 

@@ -148,7 +148,11 @@ class MergedWeights : public WeightSource {
   const std::map<std::string, Weight>& weights() const override { return weights_; }
   const std::string& name() const override { return name_; }
   bool immutable() const override { return base_->immutable(); }
-  std::shared_ptr<const WeightSource> base() const override { return base_; }
+  // The embedding is never merged.
+  std::shared_ptr<const void> embedding_keeper() const override {
+    const auto keeper = base_->embedding_keeper();
+    return keeper != nullptr ? keeper : base_;
+  }
 
  private:
   [[noreturn]] void Refuse(const std::string& name, std::string_view what) const {

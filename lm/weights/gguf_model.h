@@ -30,6 +30,8 @@ class GgufWeights : public WeightSource {
   const std::map<std::string, Weight>& weights() const override { return weights_; }
   const std::string& name() const override { return name_; }
   bool immutable() const override { return true; }
+  // The embedding is never copied.
+  std::shared_ptr<const void> embedding_keeper() const override { return file_; }
 
  private:
   void PutInHalves(Weight& weight, int64_t heads);

@@ -84,8 +84,8 @@ class WeightSource {
   // they may change as soon as the call that received the source has returned.
   virtual bool immutable() const = 0;
 
-  // The source behind this one, which keeps the weights that are the same in both; null: none.
-  virtual std::shared_ptr<const WeightSource> base() const { return nullptr; }
+  // What keeps the bytes of the embedding, where that is less than the source; null: the source.
+  virtual std::shared_ptr<const void> embedding_keeper() const { return nullptr; }
 };
 
 // Tensors in memory with another owner, such as the parameters of a trainer. They must neither move

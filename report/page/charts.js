@@ -15,6 +15,12 @@ function ticks(low, high, most) {
   return values;
 }
 
+// The least and the greatest value. A spread of more than some 100,000 arguments overflows the stack.
+function rangeOf(values) {
+  return values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)],
+                       [Infinity, -Infinity]);
+}
+
 // Series with a mean over the latest points, as a thick line over the thin line of the points. `share` of
 // the points is what each mean is of.
 function smooth(points, share = 1 / 25) {
@@ -32,9 +38,8 @@ function lineChart(title, series, options = {}) {
   const all = series.flatMap((one) => one.points);
   if (all.length === 0) return null;
   const width = 460, height = 220, left = 52, right = 10, top = 10, bottom = 26;
-  const xs = all.map((p) => p[0]), ys = all.map((p) => p[1]);
-  let [x0, x1] = [Math.min(...xs), Math.max(...xs)];
-  let [y0, y1] = [Math.min(...ys), Math.max(...ys)];
+  let [x0, x1] = rangeOf(all.map((p) => p[0]));
+  let [y0, y1] = rangeOf(all.map((p) => p[1]));
   if (options.zero !== false && y0 > 0 && y0 < y1 / 2) y0 = 0;
   if (y0 === y1) [y0, y1] = [y0 - (Math.abs(y0) || 1) / 2, y1 + (Math.abs(y1) || 1) / 2];
   if (x0 === x1) x1 = x0 + 1;

@@ -96,10 +96,11 @@ async function treePage(part, at, number_) {
     h('p', {class: 'note'}, part.files[number_]),
   ];
   const start = location.hash.match(/node=(\d+)/);
-  queueMicrotask(() => {
+  // When the page is there, for only then can it scroll to the node.
+  setTimeout(() => {
     if (start && tree.nodes[Number(start[1])]) outline.reveal(Number(start[1]));
     else outline.reveal(0);
-  });
+  }, 0);
   return content;
 }
 

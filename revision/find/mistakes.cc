@@ -106,9 +106,7 @@ double DeadEnds::BestOfSame(int node) {
 }
 
 std::string DeadEnds::Key(int node) const {
-  const std::vector<Message> all = tree_.Conversation(node);
-  const auto first = all.begin() + static_cast<std::ptrdiff_t>(tree_.instruction().size());
-  return family_.hints().StateKey({first, all.end()});
+  return family_.hints().StateKey(HistoryOf(tree_, family_, node));
 }
 
 // The next bad step after `node`: one that led neither to success nor to an end; -1 if there is
@@ -147,10 +145,8 @@ bool IsOfForm(std::string_view mistake) {
 
 std::string MistakeNameOf(const Tree& tree, const TaskFamily& family, int node) {
   const Node& step = tree.node(node);
-  const std::vector<Message> conversation = tree.Conversation(step.parent);
-  const auto first = conversation.begin() + static_cast<std::ptrdiff_t>(tree.instruction().size());
   return std::string(
-      MistakeNameOf(family, {first, conversation.end()}, step.action, step.observation));
+      MistakeNameOf(family, HistoryOf(tree, family, step.parent), step.action, step.observation));
 }
 
 // One mistake for each state, state after it and (if refused) action, in the order of the nodes.

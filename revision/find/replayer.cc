@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/text.h"
 #include "tasks/task_kinds.h"
 
 namespace agentr {
@@ -20,6 +21,7 @@ class WordForWord : public TaskFamily {
                  std::string_view after) const override {
     return family_.IsRefusal(before, action, after);
   }
+  const RevisionHints& hints() const override { return family_.hints(); }
   std::vector<bool> LikelyUnchanged(std::span<const Message> /*history*/,
                                     std::span<const std::string> actions) const override {
     return std::vector<bool>(actions.size(), false);
@@ -44,16 +46,11 @@ Replayer::Replayer(int task_id, const TaskFamily& family, Environment& environme
       executor_(MakeExecutor(task_id, environment, pool,
                              word_for_word_ == nullptr ? family : *word_for_word_, stop)) {}
 
-Result<std::string> Replayer::Start() {
-  Result<std::string> start = executor_->Start();
-  if (start) first_observation_ = *start;
-  return start;
-}
+Result<std::string> Replayer::Start() { return executor_->Start(); }
 
-const std::string& Replayer::Shown(int state) const {
-  if (const auto before = entered_.find(state); before != entered_.end()) state = before->second;
-  if (state == StateTree::kRoot) return first_observation_;
-  return executor_->states().Into(state).result.observation;
+int Replayer::Entered(int state) const {
+  const auto before = entered_.find(state);
+  return before == entered_.end() ? state : before->second;
 }
 
 Result<ReplayedEpisode> Replayer::Run(int state, std::span<const std::string> actions) {
@@ -64,15 +61,12 @@ Result<ReplayedEpisode> Replayer::Run(int state, std::span<const std::string> ac
     AGENTR_RETURN_IF_ERROR(executor_->Execute(state, {action}, i + 1 == actions.size()));
     const StateTree::Transition taken = *executor_->states().Find(state, action);
     const bool over = taken.result.done || taken.result.reward < 0;
-    const std::string& before = Shown(state);
-    const bool refused = !over && family_.IsRefusal(before, action, taken.result.observation);
+    const std::string before = Seen(state);
+    const std::string after = OneLine(taken.result.observation);
+    const bool refused = !over && family_.IsRefusal(before, action, after);
     const bool unchanged =
-        taken.state == state ||
-        (!over && family_.LeavesStateUnchanged(before, action, taken.result.observation));
-    if (unchanged && taken.state != state) {
-      const auto entered = entered_.find(state);
-      entered_[taken.state] = entered == entered_.end() ? state : entered->second;
-    }
+        taken.state == state || (!over && family_.LeavesStateUnchanged(before, action, after));
+    if (unchanged && taken.state != state) entered_[taken.state] = Entered(state);
     episode.push_back({taken.result, unchanged, refused, taken.state});
     ++turns_;
     if (over) break;

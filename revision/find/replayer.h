@@ -40,21 +40,23 @@ class Replayer {
   // Starts the task; returns its first observation.
   Result<std::string> Start();
 
+  // The observation with which `state` was entered, as the agent sees it (Executor::Seen).
+  std::string Seen(int state) const { return executor_->Seen(Entered(state)); }
+
   // Takes the actions, beginning in `state`, until the episode ends.
   Result<ReplayedEpisode> Run(int state, std::span<const std::string> actions);
-
-  // The observation with which `state` was entered.
-  const std::string& Shown(int state) const;
 
   int64_t episodes() const { return episodes_; }
   int64_t turns() const { return turns_; }
   ExecutionStats calls() const { return executor_->stats(); }
 
  private:
+  // The state before the actions that led to `state` and changed nothing.
+  int Entered(int state) const;
+
   const TaskFamily& family_;
   const std::unique_ptr<TaskFamily> word_for_word_;  // null: unchanged states are not left
   const std::unique_ptr<Executor> executor_;
-  std::string first_observation_;
   std::map<int, int>
       entered_;           // states behind actions that changed nothing: the state before these
   int64_t episodes_ = 0;  // episodes that began at the root

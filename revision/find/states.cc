@@ -6,6 +6,17 @@
 
 namespace agentr {
 
+std::vector<Message> HistoryOf(const Tree& tree, const TaskFamily& family, int node) {
+  std::vector<Message> history = {{"user", tree.root().observation}};
+  for (const int step : tree.Path(node)) {
+    const Node& turn = tree.node(step);
+    if (turn.parent < 0 || family.IsRevision(turn.action, turn.observation)) continue;
+    history.push_back({"assistant", turn.response, turn.reasoning});
+    history.push_back({"user", turn.observation});
+  }
+  return history;
+}
+
 StateMap::StateMap(const Tree& tree, const TaskFamily& family)
     : tree_(tree),
       states_(1),

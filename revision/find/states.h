@@ -13,6 +13,11 @@
 
 namespace agentr {
 
+// The first observation and the turns that led to `node`, without those that admit a mistake: the
+// answer to these is not the environment's (TaskFamily::IsRevision), and they change nothing. What
+// RevisionHints asks for.
+std::vector<Message> HistoryOf(const Tree& tree, const TaskFamily& family, int node);
+
 class StateMap {
  public:
   struct State {

@@ -82,10 +82,8 @@ std::vector<int> Pruner::WithSlips(int stands, const std::vector<int>& all,
 const std::string& Pruner::Key(int node) {
   const auto known = keys_.find(states_.Of(node));
   if (known != keys_.end()) return known->second;
-  const std::vector<Message> conversation = tree_.Conversation(node);
-  const auto first = conversation.begin() + static_cast<std::ptrdiff_t>(tree_.instruction().size());
   std::string key =
-      states_.At(node).ended ? "" : family_.hints().StateKey({first, conversation.end()});
+      states_.At(node).ended ? "" : family_.hints().StateKey(HistoryOf(tree_, family_, node));
   return keys_.emplace(states_.Of(node), std::move(key)).first->second;
 }
 

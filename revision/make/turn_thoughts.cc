@@ -43,11 +43,13 @@ void AdmitInNextTurn(std::string_view reply, Trajectory& trajectory) {
 bool MendThoughts(std::string_view mode, const TaskFamily& family, Trajectory& trajectory,
                   RevisionCounts& counts) {
   std::vector<Message> history = {{"user", trajectory.first_observation}};
+  bool admitted = false;  // by the turn before this one, whose answer is not the environment's
   for (SplicedTurn& turn : trajectory.turns) {
     std::optional<WordedAction> worded;
     if (mode != "keep" && turn.part != Part::kRevision && IsTrained(trajectory, turn)) {
       if (mode == "rewrite") worded = family.hints().Reworded(history, turn.action);
       if (worded) {
+        if (admitted) worded->check.clear();
         const std::string& first = turn.admits.empty() ? worded->check : turn.admits;
         std::string response = fmt::format("Thought: {}\nAction: {}",
                                            Sentences(first, worded->thought), worded->action);
@@ -60,6 +62,8 @@ bool MendThoughts(std::string_view mode, const TaskFamily& family, Trajectory& t
       }
     }
     if (!worded && !turn.admits.empty()) turn.response = SaidFirst(turn.admits, turn.response);
+    admitted = family.IsRevision(turn.action, turn.observation);
+    if (admitted) continue;
     history.push_back({"assistant", turn.response});
     history.push_back({"user", turn.observation});
   }

@@ -68,14 +68,16 @@ class QPolicy : public Actor {
 
   std::vector<Choice> Act(const World& world, std::span<const Ids> prompts,
                           const RandomStream& random) override {
-    const Tensor p = at::softmax(Values(prompts), 1).cumsum(1).contiguous();
+    const Tensor q = Values(prompts);
+    const Tensor p = at::softmax(q, 1).cumsum(1).contiguous();
     const int64_t count = p.size(1);
     std::vector<Choice> choices;
     for (size_t i = 0; i < prompts.size(); ++i) {
       const float* row = p.data_ptr<float>() + static_cast<int64_t>(i) * count;
-      const double share = random.Split(i).Uniform();
-      const int64_t at = std::min<int64_t>(
-          count - 1, std::lower_bound(row, row + count, static_cast<float>(share)) - row);
+      const float share = static_cast<float>(random.Split(i).Uniform());
+      const int64_t at =
+          greedy_ ? q[static_cast<int64_t>(i)].argmax().item<int64_t>()
+                  : std::min<int64_t>(count - 1, std::lower_bound(row, row + count, share) - row);
       const auto index = static_cast<size_t>(at);
       choices.push_back(
           {std::string(world.actions()[index]), actions_[index], {}, static_cast<int32_t>(at)});
@@ -84,6 +86,8 @@ class QPolicy : public Actor {
   }
   int64_t weights_version() const override { return version_; }
   void set_weights_version(int64_t version) { version_ = version; }
+  // Takes the action of the largest Q instead.
+  void set_greedy(bool greedy) { greedy_ = greedy; }
 
  private:
   Tensor Read(const SharedPass& pass, bool keep) {
@@ -96,6 +100,7 @@ class QPolicy : public Actor {
   Mlp head_;
   std::vector<Ids> actions_;
   int64_t version_ = 0;
+  bool greedy_ = false;
 };
 
 class Drrn : public Algorithm {
@@ -133,7 +138,10 @@ class Drrn : public Algorithm {
   }
 
   nlohmann::ordered_json Evaluate(int64_t iteration) override {
-    return context_.EvaluateActor(iteration, policy_);
+    policy_.set_greedy(o_.eval_greedy);
+    auto result = context_.EvaluateActor(iteration, policy_);
+    policy_.set_greedy(false);
+    return result;
   }
   std::vector<Updater*> trainers() override { return {&trainer_}; }
 

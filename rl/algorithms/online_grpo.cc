@@ -3,8 +3,9 @@
 //
 // Groups without a difference are left out and others drawn (dynamic sampling of Yu et al. 2025,
 // "DAPO"); with --step_advantage episodes of equal rewards above 0 differ by the number of their
-// turns. The log-probabilities of the old policy are those of the sampler. Each response is
-// trained once per iteration.
+// turns. The log-probabilities of the old policy are those that the sampler notes: of the model's
+// own distribution, which plays at --temperature 1 and at no other. Each response is trained once
+// per iteration.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -100,6 +101,7 @@ class OnlineGrpo : public Algorithm {
         trainer_(network_, o_.adamw, {}, context.group()),
         player_(context.task_player()),
         tasks_(player_.Tasks(o_.tasks.split, /*learn=*/true)) {
+    if (context.writes()) WarnOfTemperature(o_.tasks.temperature, "");
     if (objective_options_.grpo.kl > 0) {
       const ModelConfig config = ReadModelConfig(o_.start.dir);
       start_.emplace(config, *FirstWeights(o_.start, config, o_.seed), NetworkOptions{});
@@ -268,7 +270,7 @@ class OnlineGrpo : public Algorithm {
 
 std::unique_ptr<Algorithm> MakeGrpo(RlContext& context) {
   if (PlaysTasks(context.options())) return std::make_unique<OnlineGrpo>(context);
-  return MakeRecordedGrpo(context);
+  return MakeTreeGrpo(context);
 }
 
 }  // namespace agentr

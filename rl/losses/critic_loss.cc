@@ -28,9 +28,8 @@ Tensor ExpectileWeights(const Tensor& above, const std::optional<double>& expect
 CriticLoss DoubleCriticLoss(const DoubleCritic& online, const CriticTargets& t) {
   CriticLoss loss;
   const Tensor goes_on = t.gamma * (1 - t.done);
-  const auto q_loss = [&](const Tensor& q, const Tensor& next_v, Tensor& target) {
-    target = t.reward + goes_on * next_v;
-    return SquaredLoss(q, target, at::ones_like(q));
+  const auto q_loss = [&](const Tensor& q, const Tensor& next_v) {
+    return SquaredLoss(q, t.reward + goes_on * next_v, at::ones_like(q));
   };
   const auto v_loss = [&](const Tensor& v, const Tensor& q) {
     return SquaredLoss(v, q, ExpectileWeights(q - v, t.expectile));
@@ -39,8 +38,8 @@ CriticLoss DoubleCriticLoss(const DoubleCritic& online, const CriticTargets& t) 
     value = head.loss;
     gradient = head.gradient;
   };
-  take(q_loss(online.q1, t.next_v1, loss.target1), loss.q1, loss.gradient.q1);
-  take(q_loss(online.q2, t.next_v2, loss.target2), loss.q2, loss.gradient.q2);
+  take(q_loss(online.q1, t.next_v1), loss.q1, loss.gradient.q1);
+  take(q_loss(online.q2, t.next_v2), loss.q2, loss.gradient.q2);
   take(v_loss(online.v1, t.q1), loss.v1, loss.gradient.v1);
   take(v_loss(online.v2, t.q2), loss.v2, loss.gradient.v2);
   return loss;

@@ -29,12 +29,12 @@ struct CriticTargets {
 struct CriticLoss {
   double q1 = 0, q2 = 0, v1 = 0, v2 = 0;
   double total() const { return q1 + q2 + v1 + v2; }
-  at::Tensor target1, target2;  // r + gamma (1 - done) V'_i(next state)
-  DoubleCritic gradient;        // of the total
+  DoubleCritic gradient;  // of the total
 };
 
 //   mean (Q_i(s, a) - target_i)^2 + mean w_i (Q'_i(s, a') - V_i(s))^2,   i = 1, 2
-// w_i = 1 without an expectile e; otherwise e where Q'_i > V_i, and 1 - e elsewhere.
+// target_i = r + gamma (1 - done) V'_i(next state). w_i = 1 without an expectile e; otherwise e
+// where Q'_i > V_i, and 1 - e elsewhere.
 CriticLoss DoubleCriticLoss(const DoubleCritic& online, const CriticTargets& targets);
 
 // min(Q1, Q2) - min(V1, V2).

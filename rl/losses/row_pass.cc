@@ -78,11 +78,10 @@ void AddPair(const std::vector<int32_t>& state, const std::vector<int32_t>& acti
 }
 
 RowPass::RowPass(Network& network, std::span<const TrainingRow> rows,
-                 std::span<const RowToken> states, bool keep, uint64_t draw)
-    : RowPass(network, PointersTo(rows), states, keep, draw) {}
+                 std::span<const RowToken> states, bool keep)
+    : RowPass(network, PointersTo(rows), states, keep) {}
 
-RowPass::RowPass(Network& network, Rows rows, std::span<const RowToken> states, bool keep,
-                 uint64_t draw)
+RowPass::RowPass(Network& network, Rows rows, std::span<const RowToken> states, bool keep)
     : network_(network),
       rows_(BuildRowBatch(rows, /*share_prefixes=*/true)),
       log_probs_(at::zeros({static_cast<int64_t>(rows.size())}, at::kFloat)) {
@@ -94,7 +93,7 @@ RowPass::RowPass(Network& network, Rows rows, std::span<const RowToken> states, 
   all.erase(std::unique(all.begin(), all.end()), all.end());
   target_rows_ = PlacesIn(all, with_targets);
   state_rows_ = PlacesIn(all, of_states);
-  hidden_ = network_.Forward(rows_.batch, all, keep, draw);
+  hidden_ = network_.Forward(rows_.batch, all, keep);
   const std::vector<float> by_target = TargetLogProbs(hidden_.index_select(0, target_rows_),
                                                       network_.head_weight(), rows_.batch.targets);
   float* sums = log_probs_.data_ptr<float>();

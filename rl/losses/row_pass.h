@@ -35,12 +35,11 @@ using RowValues = std::vector<std::vector<double>>;
 class RowPass {
  public:
   // `states`: tokens whose hidden states are wanted besides. With `keep`, stores the data for
-  // Backward. `draw`: of dropout, as in Network::Forward. The rows' own weights are ignored; the
-  // rows are not used after the construction.
+  // Backward. The rows' own weights are ignored; the rows are not used after the construction.
   RowPass(Network& network, std::span<const TrainingRow* const> rows,
-          std::span<const RowToken> states, bool keep, uint64_t draw = 0);
+          std::span<const RowToken> states, bool keep);
   RowPass(Network& network, std::span<const TrainingRow> rows, std::span<const RowToken> states,
-          bool keep, uint64_t draw = 0);
+          bool keep);
 
   // ln p of each trained token.
   const RowValues& token_log_probs() const { return token_log_probs_; }

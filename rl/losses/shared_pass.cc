@@ -29,11 +29,11 @@ RowRange OwnRows(const ProcessGroup* group, Rows rows) {
 }
 
 SharedPass::SharedPass(ProcessGroup* group, Network& network, std::span<const TrainingRow> rows,
-                       std::span<const RowToken> states, bool keep, uint64_t draw)
-    : SharedPass(group, network, PointersTo(rows), states, keep, draw) {}
+                       std::span<const RowToken> states, bool keep)
+    : SharedPass(group, network, PointersTo(rows), states, keep) {}
 
 SharedPass::SharedPass(ProcessGroup* group, Network& network, Rows rows,
-                       std::span<const RowToken> states, bool keep, uint64_t draw)
+                       std::span<const RowToken> states, bool keep)
     : range_(OwnRows(group, rows)) {
   std::vector<RowToken> own;
   for (size_t i = 0; i < states.size(); ++i) {
@@ -43,7 +43,7 @@ SharedPass::SharedPass(ProcessGroup* group, Network& network, Rows rows,
     own.push_back({state.row - range_.begin, state.token});
   }
   if (range_.begin < range_.end) {
-    pass_.emplace(network, rows.subspan(range_.begin, range_.end - range_.begin), own, keep, draw);
+    pass_.emplace(network, rows.subspan(range_.begin, range_.end - range_.begin), own, keep);
     tokens_ = pass_->tokens();
     row_tokens_ = pass_->row_tokens();
   }

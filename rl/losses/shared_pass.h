@@ -27,9 +27,9 @@ class SharedPass {
  public:
   // `group` may be null. The others as of RowPass.
   SharedPass(ProcessGroup* group, Network& network, std::span<const TrainingRow* const> rows,
-             std::span<const RowToken> states, bool keep, uint64_t draw = 0);
+             std::span<const RowToken> states, bool keep);
   SharedPass(ProcessGroup* group, Network& network, std::span<const TrainingRow> rows,
-             std::span<const RowToken> states, bool keep, uint64_t draw = 0);
+             std::span<const RowToken> states, bool keep);
 
   // Of all rows and states, as in RowPass.
   const RowValues& token_log_probs() const { return token_log_probs_; }

@@ -34,6 +34,7 @@ void AddEpisode(const Episode& episode, Tree& tree) {
     cut.token_ids = episode.cut_ids;
     cut.logprobs = episode.cut_logprobs;
   }
+  if (turns.empty()) turns.emplace_back();
   int at = 0;
   for (const TurnRecord& turn : turns) {
     const bool last = &turn == &turns.back();
@@ -55,9 +56,10 @@ void AddEpisode(const Episode& episode, Tree& tree) {
 
 }  // namespace
 
-Tree TreeOfEpisodes(const std::string& family, const std::vector<Episode>& episodes) {
+Tree TreeOfEpisodes(const std::string& family, const std::vector<Episode>& episodes,
+                    const std::string& played) {
   const Episode& first = episodes.front();
-  Tree tree({family, first.task_id, first.model, "", "{}"}, first.instruction,
+  Tree tree({family, first.task_id, first.model, "", played}, first.instruction,
             first.first_observation);
   for (const Episode& episode : episodes) AddEpisode(episode, tree);
   return tree;
@@ -65,8 +67,9 @@ Tree TreeOfEpisodes(const std::string& family, const std::vector<Episode>& episo
 
 std::vector<Tree> ReadEpisodeTrees(const std::filesystem::path& folder, const std::string& family) {
   std::map<int, std::vector<Episode>> groups;
+  std::string played;
   for (StoredEpisode& stored : ReadEpisodes(folder)) {
-    if (stored.episode.turns.empty()) continue;
+    played = stored.options;  // those of all are the same
     if (std::ranges::any_of(stored.episode.turns,
                             [](const EpisodeTurn& turn) { return turn.slip.has_value(); })) {
       throw FatalError(
@@ -79,7 +82,7 @@ std::vector<Tree> ReadEpisodeTrees(const std::filesystem::path& folder, const st
   }
   std::vector<Tree> trees;
   for (const auto& [task_id, episodes] : groups) {
-    if (episodes.size() > 1) trees.push_back(TreeOfEpisodes(family, episodes));
+    trees.push_back(TreeOfEpisodes(family, episodes, played));
   }
   return trees;
 }

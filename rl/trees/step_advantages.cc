@@ -99,9 +99,7 @@ std::vector<std::vector<std::string>> StateKeys(const std::vector<const Tree*>& 
     for (int node = 0; node < tree->size(); ++node) {
       const Node& at = tree->node(node);
       if (at.children.empty() && at.end != End::kDepth) continue;  // no step follows
-      const std::vector<Message> told = tree->Conversation(node);
-      const std::string known =
-          family.hints().StateKey(std::span(told).subspan(tree->instruction().size()));
+      const std::string known = family.hints().StateKey(HistoryOf(*tree, family, node));
       keys[static_cast<size_t>(node)] =
           known.empty() ? "actions " + by_state[static_cast<size_t>(states.Of(node))]
                         : "state " + known;

@@ -1,14 +1,18 @@
 #include "rl/trees/tree_data.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/error.h"
 #include "common/file.h"
 #include "common/hash.h"
+#include "common/json_depth.h"
+#include "common/json_lenient.h"
 #include "revision/find/states.h"
 #include "rl/trees/episode_tree.h"
 #include "tasks/splits.h"
@@ -42,11 +46,9 @@ class TreeDataReader {
         options_.episodes.empty() ? ReadTrees() : ReadEpisodeGroups();
     data_.counts.items = static_cast<int64_t>(data_.items.size());
     if (data_.items.empty()) {
-      throw FatalError(
-          ExitCode::kUsage,
-          fmt::format("nothing can be learned from the {} trees in {}: {}. Usual cure: more trees, "
-                      "or a search with more --iterations",
-                      data_.counts.trees, folder.string(), WhyNothing()));
+      throw FatalError(ExitCode::kUsage,
+                       fmt::format("nothing can be learned from what is in {}: {}", folder.string(),
+                                   fmt::join(WhyNothing(), "; ")));
     }
     data_.hash = Hash();
     return std::move(data_);
@@ -57,9 +59,12 @@ class TreeDataReader {
   std::filesystem::path ReadTrees() {
     TreeInput input = FindTrees(options_.input);
     const Split& split = SplitOf(input.task);
-    std::erase_if(input.files, [&](const TreeFile& file) { return split.IsTest(file.task_id); });
     family_ = MakeTaskFamily(input.task);
     for (const TreeFile& file : input.files) {
+      if (split.IsTest(file.task_id)) {
+        ++test_tasks_;
+        continue;
+      }
       ReadOne(LoadTree(file, input.task, ReadFile(file.path)), file.task_id);
     }
     return input.folder;
@@ -73,22 +78,53 @@ class TreeDataReader {
     family_ = MakeTaskFamily(task);
     const Split& split = SplitOf(task);
     for (const Tree& tree : ReadEpisodeTrees(folder, task)) {
-      if (!split.IsTest(tree.origin().task_id)) ReadOne(tree, tree.origin().task_id);
+      const bool test = split.IsTest(tree.origin().task_id), alone = tree.root().visits == 1;
+      test_tasks_ += test ? 1 : 0;
+      alone_ += alone ? 1 : 0;
+      if (!test && !alone) ReadOne(tree, tree.origin().task_id);
     }
     return folder;
   }
 
-  std::string WhyNothing() const {
+  // With the usual cures.
+  std::vector<std::string> WhyNothing() const {
+    const bool groups = !options_.episodes.empty();
+    std::vector<std::string> reasons;
+    if (test_tasks_ > 0) {
+      reasons.push_back(fmt::format(
+          "{} of its tasks are test tasks, from which nothing may be learned (usual cure: {})",
+          test_tasks_,
+          groups ? "episodes of agent_eval --split train" : "a search of other tasks"));
+    }
+    if (alone_ > 0) {
+      reasons.push_back(
+          fmt::format("{} of its tasks have one episode, which is no group (usual cure: agent_eval "
+                      "--attempts 8)",
+                      alone_));
+    }
+    if (data_.counts.trees > 0) reasons.push_back(WhyNotFromTrees());
+    if (reasons.empty()) reasons.emplace_back("it has no task from --min_task up to --max_task");
+    return reasons;
+  }
+
+  std::string WhyNotFromTrees() const {
+    constexpr const char* kCure = "usual cure: more trees, or a search with more --iterations";
+    const int64_t trees = data_.counts.trees;
     if (kind_ == TreeAlgorithmKind::kDpo) {
       return fmt::format(
-          "of {} pairs of siblings none is a preference ({} have few visits, {} "
-          "nearly equal values)",
-          data_.preferences.siblings, data_.preferences.uncertain, data_.preferences.close);
+          "in {} trees, of {} pairs of siblings none is a preference ({} have few visits, {} "
+          "nearly equal values; {})",
+          trees, data_.preferences.siblings, data_.preferences.uncertain, data_.preferences.close,
+          kCure);
     }
-    return "their episodes all have the same reward, or are too long";
+    return fmt::format("the episodes in {} trees all have the same reward, or are too long ({})",
+                       trees, kCure);
   }
 
   void ReadOne(const Tree& tree, int task_id) {
+    const auto search = ParseJson<nlohmann::ordered_json>(tree.origin().search);
+    const double temperature = search.is_object() ? FieldOr(search, "temperature", 1.0) : 1.0;
+    if (temperature != 1) data_.temperature = temperature;
     ++data_.counts.trees;
     data_.counts.nodes += tree.size() - 1;
     in_stretch_ = 0;
@@ -139,7 +175,8 @@ class TreeDataReader {
       const bool needs_signal = kind_ == TreeAlgorithmKind::kTreeGrpo;
       const bool punishes = needs_signal && options_.overlong == Overlong::kPunish;
       double advantage = advantages[static_cast<size_t>(node)];
-      const bool said = !tree.node(node).slip;
+      const bool known = !tree.node(node).response.empty() || !tree.node(node).token_ids.empty();
+      const bool said = known && !tree.node(node).slip;
       if (!said || tree.node(node).visits == 0 || (needs_signal && !punishes && advantage == 0)) {
         ++data_.counts.no_signal;
         continue;
@@ -233,6 +270,7 @@ class TreeDataReader {
   bool played_ = false;
   TreeData data_;
   size_t in_stretch_ = 0;
+  int64_t test_tasks_ = 0, alone_ = 0;  // left out; `alone_`: tasks with one episode
 };
 
 }  // namespace

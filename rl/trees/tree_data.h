@@ -46,8 +46,8 @@ struct TreeDataCounts {
   int64_t trees = 0;
   int64_t nodes = 0;
   int64_t items = 0;
-  int64_t no_signal = 0;  // responses left out: never visited, or (tree_grpo) with advantage 0 or
-                          // masked
+  int64_t no_signal = 0;  // responses left out: never visited, not known, or (tree_grpo) with
+                          // advantage 0 or masked
   int64_t too_long = 0;   // items left out because a row is too long
 };
 inline constexpr std::array<SumField<TreeDataCounts>, 5> kTreeDataFields = {
@@ -67,6 +67,7 @@ struct TreeData {
   // first item of each such stretch. They are trained in the same step where possible.
   std::vector<size_t> stretches;
   std::vector<ValuedState> held_out;  // value only: the states of every tenth tree, not trained
+  double temperature = 1;  // at which the trees or episodes were sampled; one of them, if not 1
   TreeDataCounts counts;
   PreferenceCounts preferences;  // dpo only
   std::string hash;              // of everything above, by which a run recognises its data

@@ -1,12 +1,14 @@
 #include "rl/trees/tree_learning.h"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "common/error.h"
 #include "common/options.h"
+#include "lm/weights/gguf.h"
 #include "rl/rl_context.h"
 #include "training/data/row_order.h"
 #include "training/distributed/job_fingerprint.h"
@@ -50,6 +52,10 @@ class TreeLearning : public Algorithm {
         network_(context.policy().network()),
         trainer_(network_, o_.adamw, {}, context.group()) {
     if (context.writes()) SayWhatIsLearned(data_, kind);
+    if (context.writes() && kind == TreeAlgorithmKind::kTreeGrpo) {
+      WarnOfTemperature(data_.temperature,
+                        o_.trees.data.episodes.empty() ? "mcts_collect " : "agent_eval ");
+    }
     RequireSame(context.group(),
                 {{"what is learned from (--trees, --episodes)", data_.hash,
                   fmt::format("{} items, hash {:.8}", data_.items.size(), data_.hash)}});
@@ -170,17 +176,32 @@ void Declare(OptionSet& set, TreeLearningOptions& o) {
                "all episodes lead from there (GraphGPO, with --gamma 0.1)");
 }
 
-AgentRlOptions WithValueModel(const AgentRlOptions& options, bool writes) {
-  AgentRlOptions changed = options;
-  if (options.algorithm != &MakeTreeValue) return changed;
+AgentRlOptions WithValueModel(AgentRlOptions options, bool writes) {
+  if (options.algorithm != &MakeTreeValue) return options;
   if (!options.start.adapter.empty()) {
     throw FatalError(ExitCode::kUsage,
                      "a value model begins with a whole model: --model_dir is an adapter here");
   }
+  if (IsGguf(options.start.dir)) {
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("a value model begins with a Hugging Face folder: --model_dir {} is a GGUF "
+                    "file. Cure: model_convert --model_dir {} --output FOLDER, and that folder",
+                    options.start.dir, options.start.dir));
+  }
   const std::filesystem::path start = RlFolder(options) / "start";
   if (writes) MakeValueFolder(options.start.dir, start, options.trees.data.value_bins);
-  changed.start.dir = start.string();
-  return changed;
+  options.start.dir = start.string();
+  return options;
+}
+
+void WarnOfTemperature(double temperature, std::string_view program) {
+  if (temperature == 1) return;
+  spdlog::warn(
+      "{0}--temperature {1:g}: the responses are drawn at this temperature, but GRPO compares "
+      "probabilities of the model's own distribution, so that its ratios are not of the policy "
+      "that played. Cure: {0}--temperature 1",
+      program, temperature);
 }
 
 std::unique_ptr<Algorithm> MakeTreeValue(RlContext& context) {
@@ -193,10 +214,6 @@ std::unique_ptr<Algorithm> MakeDpo(RlContext& context) {
 
 std::unique_ptr<Algorithm> MakeAwr(RlContext& context) {
   return std::make_unique<TreeLearning>(context, TreeAlgorithmKind::kAwr);
-}
-
-std::unique_ptr<Algorithm> MakeRecordedGrpo(RlContext& context) {
-  return std::make_unique<TreeLearning>(context, TreeAlgorithmKind::kTreeGrpo);
 }
 
 std::unique_ptr<Algorithm> MakeTreeGrpo(RlContext& context) {

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "rl/trees/tree_data.h"
 #include "rl/trees/tree_objective.h"
@@ -33,9 +34,10 @@ TreeObjectiveOptions TreeObjectiveOptionsOf(const AgentRlOptions& options);
 // The options with which a value model is trained: --model_dir becomes the untrained value model
 // made of it, in the run's folder, which the rank that `writes` makes. Others are returned
 // unchanged.
-AgentRlOptions WithValueModel(const AgentRlOptions& options, bool writes);
+AgentRlOptions WithValueModel(AgentRlOptions options, bool writes);
 
-// From groups of recorded episodes.
-std::unique_ptr<Algorithm> MakeRecordedGrpo(RlContext& context);
+// What is said of GRPO where `program` (with a blank behind it; "" is this one) sampled at another
+// temperature than 1.
+void WarnOfTemperature(double temperature, std::string_view program);
 
 }  // namespace agentr

@@ -233,13 +233,13 @@ GrpoStep TreeObjective::StepOf(std::span<const size_t> items) const {
   return step;
 }
 
-TreeStepReport TreeObjective::AddGradients(std::span<const size_t> items, uint64_t draw) {
+TreeStepReport TreeObjective::AddGradients(std::span<const size_t> items) {
   TreeStepReport report;
   report.items = static_cast<int64_t>(items.size());
   const double share = 1 / static_cast<double>(items.size());
   const GrpoStep step = StepOf(items);
   for (const std::vector<size_t>& micro : MicroBatches(items)) {
-    SharedPass pass(group_, network_, RowsOf(micro), {}, /*keep=*/true, draw == 0 ? 0 : draw++);
+    SharedPass pass(group_, network_, RowsOf(micro), {}, /*keep=*/true);
     report.row_tokens += pass.row_tokens();
     report.distinct_tokens += pass.tokens();
     const RowValues& logprobs = pass.token_log_probs();

@@ -69,7 +69,7 @@ class TreeObjective {
 
   // Adds the gradient of the loss over `items` to the network's; in a group, what this process's
   // rows contribute to it.
-  TreeStepReport AddGradients(std::span<const size_t> items, uint64_t draw = 0);
+  TreeStepReport AddGradients(std::span<const size_t> items);
 
  private:
   // Items whose rows are computed together.

@@ -48,6 +48,7 @@ class ChangedWorld : public World {
   std::span<const BatchStep> Step(std::span<const std::string_view> actions) override {
     return world_->Step(actions);
   }
+  bool Won(const BatchStep& end) const override { return world_->Won(end); }
   std::string Expert(size_t slot) const override { return world_->Expert(slot); }
   std::string AnyAction(size_t slot, RandomStream& random) const override {
     return world_->AnyAction(slot, random);

@@ -110,6 +110,9 @@ class WebShopWorld : public HistoryWorld<GameBatch<ArcherShop>> {
  public:
   using HistoryWorld::HistoryWorld;
 
+  // Any purchase ends the session; the full reward is for what the instruction asks for.
+  bool Won(const BatchStep& end) const override { return end.reward > 1 - 1e-9; }
+
   std::string Expert(size_t slot) const override { return Read(slot)->Plan(); }
 
   std::string AnyAction(size_t slot, RandomStream& random) const override {

@@ -56,6 +56,10 @@ class World {
   // Takes actions[i] in slot i (BatchEnvironment::Step). Valid until the next call.
   virtual std::span<const BatchStep> Step(std::span<const std::string_view> actions) = 0;
 
+  // Whether the step that ended an episode won it: before the limit of steps, unless the world
+  // knows better.
+  virtual bool Won(const BatchStep& end) const { return !end.truncated; }
+
   // What a scripted expert, which sees what the policy sees, does now.
   virtual std::string Expert(size_t slot) const = 0;
   // Any legal action.

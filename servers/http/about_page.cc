@@ -2,26 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "common/text.h"
 #include "common/version.h"
 
 namespace agentr {
 namespace {
-
-std::string Escape(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') {
-      out += "&lt;";
-    } else if (c == '&') {
-      out += "&amp;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
 
 constexpr const char* kHead =
     R"(<!doctype html>
@@ -48,9 +33,10 @@ std::string AboutPage(const AboutText& about, const std::vector<std::string>& ro
   std::string page = fmt::format(
       "{}<title>agentr {}</title>\n</head>\n<body>\n<h1>agentr {}</h1>\n<p>{}</p>\n"
       "<pre>{}</pre>\n<h2>Routes</h2>\n<ul>\n",
-      kHead, Escape(about.title), Escape(about.title), Escape(about.summary), Escape(about.use));
+      kHead, EscapeHtml(about.title), EscapeHtml(about.title), EscapeHtml(about.summary),
+      EscapeHtml(about.use));
   for (const std::string& route : routes) {
-    const std::string text = Escape(route);
+    const std::string text = EscapeHtml(route);
     page += route.starts_with("GET ")
                 ? fmt::format("<li>GET <a href=\"{0}\">{0}</a></li>\n", text.substr(4))
                 : fmt::format("<li>{}</li>\n", text);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "clients/http/http_client.h"
+#include "common/text.h"
 #include "common/version.h"
 #include "servers/http/host_names.h"
 #include "servers/http/http_metrics.h"
@@ -296,8 +297,9 @@ class HttpService::Impl {
   void Refuse(const httplib::Request& request, httplib::Response& response) {
     const bool known = gets_.contains(request.path) || posts_.contains(request.path);
     const int status = known ? 405 : 404;
-    SetReply(response, ErrorReply({status, fmt::format("There is no {} {} here.", request.method,
-                                                       request.path.substr(0, kPathShown))}));
+    const std::string path = EscapeControls(std::string_view(request.path).substr(0, kPathShown));
+    SetReply(response,
+             ErrorReply({status, fmt::format("There is no {} {} here.", request.method, path)}));
     unrouted_.Record(status, {});
   }
 

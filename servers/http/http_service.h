@@ -84,7 +84,7 @@ struct HttpRequest {
   std::optional<std::string> Parameter(const std::string& name) const;
 
   // Whether nobody waits for the reply any more: the client has disconnected. For handlers that
-  // take long; only on the thread on which the handler is called.
+  // take long; only on the thread on which the handler is called. False once the service stops.
   bool ClientGone() const;
 };
 

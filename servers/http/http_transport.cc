@@ -37,8 +37,10 @@ size_t RaiseDescriptorLimit() {
   return limit.rlim_cur;
 }
 
-// The connection of the request that this thread answers. The library does not show it to handlers.
+// The connection of the request that this thread answers, and all those of its transport. The
+// library does not show them to handlers.
 thread_local const RequestStream* answered = nullptr;
+thread_local const OpenConnections* answered_among = nullptr;
 
 }  // namespace
 
@@ -110,7 +112,10 @@ void HttpTransport::Run() {
   }
 }
 
-bool HttpTransport::ClientGone() { return answered != nullptr && answered->ClientGone(); }
+bool HttpTransport::ClientGone() {
+  // Shutdown ends reading on every connection, which looks as if the client had closed it.
+  return answered != nullptr && answered->ClientGone() && !answered_among->closed();
+}
 
 void HttpTransport::Shutdown() {
   // stop() has no effect before the accepting loop has begun, so it is repeated.
@@ -156,6 +161,7 @@ bool HttpTransport::ServeRequest(RequestStream& stream) {
   }
   bool closed = false;
   answered = &stream;
+  answered_among = &connections_;
   const bool more = ProcessRequest(stream, closed);
   answered = nullptr;
   return stream.Flush() && more && !closed && !stream.error_sent() && stream.body_read();

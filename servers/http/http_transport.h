@@ -48,7 +48,8 @@ class HttpTransport : public LibraryServer {
   // Serves until Shutdown. Called once, after Bind.
   void Run();
 
-  // Whether the client of the request that the calling thread answers has disconnected.
+  // Whether the client of the request that the calling thread answers has disconnected. From
+  // Shutdown on this is unknown, and false.
   static bool ClientGone();
 
   // Ends Run(): accepts no new connection, sends replies in progress, and closes idle connections.

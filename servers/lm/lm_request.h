@@ -29,8 +29,8 @@ struct LmRequest {
   std::vector<std::vector<int32_t>> sampled;  // "token_ids" of each message; empty if not given
   std::string prompt;                         // of a completion: a text, or …
   std::vector<int32_t> token_ids;             // … if the text is empty, token ids
-  // Everything except prompt, params.max_tokens, params.seed and stop_tokens, which the server
-  // adds.
+  // Everything except prompt, params.max_tokens, params.seed, stop_tokens and continues_text, which
+  // the server adds.
   GenerationRequest generation;
   std::optional<int> max_tokens;
   std::optional<uint64_t> seed;

@@ -250,7 +250,7 @@ HttpResponse LmServer::Serve(LmApi api, const HttpRequest& http) {
   Generation generation = OrThrow(Generate(model, http, reply.request.generation));
   if (!reply.request.generation.params.stop.empty()) {
     for (GeneratedSequence& sequence : generation.sequences) {
-      LeaveOutStop(*model.tokenizer, sequence);
+      LeaveOutStop(*model.tokenizer, sequence, reply.request.generation.continues_text);
     }
   }
   return {.body = reply.Whole(generation)};
@@ -330,6 +330,7 @@ std::vector<int32_t> LmServer::PromptOf(const LoadedModel& model, const LmReques
 void LmServer::Complete(const LoadedModel& model, LmRequest& request, uint64_t number) {
   GenerationRequest& generation = request.generation;
   generation.prompt = PromptOf(model, request);
+  generation.continues_text = request.api == LmApi::kCompletions;
   const std::string prompt_field = request.api == LmApi::kChat ? "messages" : "prompt";
   generation.stop_tokens = model.stop_tokens;
   generation.params.seed = request.seed.value_or(RandomStream(0).Split(number).Next());

@@ -381,7 +381,11 @@ TEST_P(AgentEval, ComparesArmsOfSeveralTrainings) {
   EXPECT_EQ(found["arms"][1]["trainings"], 2);
   EXPECT_GT(found["arms"][1]["reward_difference"]["low"], 0);
   EXPECT_EQ(Run({"--arm", arm("often", "0.6")}).exit, 2) << "with what?";
-  EXPECT_EQ(Run({"--arm", "often", "--arm", arm("seldom", "0.1")}).exit, 2);
+  for (const char* none : {"often", "often=", "often=,", "=often"}) {
+    const Outcome refused = Run({"--arm", none, "--arm", arm("seldom", "0.1")});
+    EXPECT_EQ(refused.exit, 2) << none;
+    EXPECT_THAT(refused.err, HasSubstr("NAME=DIR,DIR")) << none;
+  }
   EXPECT_EQ(Run({"--arm", "often=" + folder_.path().string(), "--arm", arm("seldom", "0.1")}).exit,
             3);
 }

@@ -211,6 +211,32 @@ TEST_F(AgentRl, GrpoThatIsStoppedWhileItPlaysEndsInTheSameBytes) {
   EXPECT_EQ(Left("stopped"), Left("whole"));
 }
 
+TEST_F(AgentRl, GrpoAtAnotherTemperatureIsWarnedAbout) {
+  Flags flags = PlayingGrpo(folder_.path());
+  flags["--iterations"] = "1";
+  flags["--eval_episodes"] = "0";
+  flags["--temperature"] = "0.9";
+  const Outcome outcome = Learn("grpo", flags);
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("Cure: --temperature 1"));
+}
+
+// Nothing is learned, so that greedy evaluations, which are of the same games, are all the same.
+TEST_F(AgentRl, DrrnIsEvaluatedGreedilyIfThatIsAskedFor) {
+  const Outcome outcome = Learn("a", {{"--algorithm", "drrn"},
+                                      {"--task", "echo_listed"},
+                                      {"--iterations", "4"},
+                                      {"--eval_every", "1"},
+                                      {"--eval_greedy", "1"},
+                                      {"--lr", "0"}});
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  std::set<std::string> results;
+  for (const auto& line : ReadRows(Result("a") / "metrics.jsonl")) {
+    if (line.contains("evaluation")) results.insert(line["evaluation"].dump());
+  }
+  EXPECT_EQ(results.size(), 1U);
+}
+
 // The rate is 0 in the first iteration, and then destroys the policy: the third one plays with it. The
 // run names it, and the weights from before are a model again.
 TEST_F(AgentRl, GrpoThatCollapsesKeepsTheModelFromBefore) {
@@ -393,6 +419,26 @@ TEST_F(AgentRl, APolicyThatNobodyCanReadIsWarnedAbout) {
   EXPECT_THAT(outcome.err, ::testing::ContainsRegex(
                                "iteration 1: [0-9]+ % of the policy's actions cannot be read"));
   EXPECT_THAT(outcome.err, ::testing::Not(HasSubstr("iteration 2:"))) << "once";
+}
+
+// A later checkpoint is none from before the signs, also for a run that goes on.
+TEST_F(AgentRl, ACollapseFromTheStartHasNoGoodCheckpoint) {
+  Flags flags = {{"--algorithm", "filtered_bc"},
+                 {"--iterations", "4"},
+                 {"--lr", "0"},
+                 {"--lr_schedule", "constant"},
+                 {"--warmup", "0"},
+                 {"--save_every", "1"},
+                 {"--keep", "1"}};
+  const Outcome outcome = Learn("a", flags);
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("there is no checkpoint from before the first sign"));
+  ExpectCheckpoints("a", {"step-00000004"});
+  flags["--iterations"] = "6";
+  const Outcome more = Learn("a", flags);
+  ASSERT_EQ(more.exit, 0) << more.err;
+  EXPECT_THAT(more.err, ::testing::Not(HasSubstr("cannot be read"))) << "it was said";
+  ExpectCheckpoints("a", {"step-00000006"});
 }
 
 // A file of another tokenizer has the same kinds of numbers, which mean nothing.

@@ -364,6 +364,10 @@ TEST_F(AgentTrain, PlaysWithTheWeightsOfTheMoment) {
     identities.insert(nlohmann::json::parse(ReadFile(summary))["options"]["model_identity"]);
   }
   EXPECT_EQ(identities.size(), 3u);
+  // A finished run plays no more.
+  const std::string metrics = ReadFile(Result("a") / "metrics.jsonl");
+  EXPECT_EQ(RunProgram("agent_train", arguments, folder_.path()).exit, 0);
+  EXPECT_EQ(ReadFile(Result("a") / "metrics.jsonl"), metrics);
   const Outcome wrong =
       RunProgram("agent_train", Arguments("b", {{"--play_every", "4"}, {"--play", "--maxx=3"}}),
                  folder_.path());
@@ -437,6 +441,7 @@ TEST_F(AgentTrain, NumbersThatCannotBeAreRefused) {
   const std::vector<std::pair<std::string, std::string>> numbers = {
       {"--lora_alpha", "1e300"},
       {"--lora_rank", "100000"},
+      {"--collective_timeout", "2147484"},
       {"--seed", "18446744073709551616"},
       {"--train_tokens", "18446744073709551615"}};
   for (const auto& [flag, value] : numbers) {

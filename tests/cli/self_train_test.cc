@@ -167,6 +167,9 @@ TEST_F(SelfTrain, SearchesRevisesTrainsAndEvaluatesAgainAndAgain) {
   const Outcome other = Run("a", {"--attempts=2", "--beta=0.3"});
   EXPECT_EQ(other.exit, 2);
   EXPECT_THAT(other.err, HasSubstr("--beta=0.3"));
+  const Outcome narrow = Run("a", {"--attempts=2", "--kv_dtype=bfloat16"});
+  EXPECT_EQ(narrow.exit, 2);
+  EXPECT_THAT(narrow.err, HasSubstr("--kv_dtype \"auto\" there"));
 }
 
 TEST_F(SelfTrain, KilledAtAnyMomentItComesToTheSame) {

@@ -117,6 +117,24 @@ TEST_F(ShowTest, TheReportOptionIsOfOneRunOnly) {
   EXPECT_EQ(toml.find("collected.html"), std::string::npos) << toml;
 }
 
+// The results of the job are there, which a script that stops at a failure would not use.
+TEST_F(ShowTest, AReportThatFailsIsNoFailureOfTheJob) {
+  const Outcome outcome =
+      RunProgram("mcts_collect",
+                 {"--task", "textcraft", "--min", "31", "--max", "33", "--report", "mcts_result"},
+                 folder_.path());
+  EXPECT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("--report: "));
+}
+
+TEST_F(ShowTest, ResultsInADatabaseHaveNoReport) {
+  const Outcome outcome = RunProgram(
+      "mcts_collect", {"--store", "postgresql://nowhere.invalid/x", "--report", "page.html"},
+      folder_.path());
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("leave one of the two out"));
+}
+
 TEST_F(ShowTest, AFolderWithoutResultsIsAnError) {
   std::filesystem::create_directory(folder_.path() / "empty");
   const Outcome none = RunProgram("agent_report", {"empty"}, folder_.path());

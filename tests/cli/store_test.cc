@@ -274,6 +274,31 @@ TEST_F(Store, RowsAreMadeFromStoredTreesAndKept) {
               ReadFile(other.path() / "path_result" / name));
 }
 
+TEST_F(Store, ARunThatGaveUpStoresNoFilesOfAnotherOne) {
+  ASSERT_EQ(RunProgram("mcts_collect", kSearch + InStore(), folder_.path()).exit, 0);
+  const Arguments revise = {"--store", server().url()};
+  ASSERT_EQ(RunProgram("path_collect", revise, folder_.path()).exit, 0);
+  const std::string name = "textcraft_centric.messages.jsonl";
+  const auto stored = [&] {
+    Database database(Options());
+    const RunRecord run = FindRun(database, {"rows", "textcraft/planner"}).value();
+    return LoadFile(database, run.id, name, name);
+  };
+  const std::string rows = stored();
+  WriteFileAtomically(folder_.path() / "path_result" / name, "rows of another run");
+  HttpService no_model({.port = 0});
+  no_model.Start();
+  const Outcome gave_up =
+      RunProgram("path_collect",
+                 revise + Arguments{"--verifier", "actor", "--llm_base",
+                                    fmt::format("http://127.0.0.1:{}/v1", no_model.port()),
+                                    "--give_up_after", "1"},
+                 folder_.path());
+  EXPECT_EQ(gave_up.exit, 4) << gave_up.err;
+  EXPECT_THAT(gave_up.out, HasSubstr("Run the same command again"));
+  EXPECT_TRUE(stored() == rows);
+}
+
 TEST_F(Store, MetricsOfARunCanBeRead) {
   // The port of a server that has ended is free.
   const int port = [] {

@@ -178,6 +178,12 @@ TEST_F(TaskFileRun, AServerOfOnesOwnIsCheckedSearchedRevisedAndEvaluated) {
   const Outcome evaluated =
       Run("agent_eval", {"--task", "numbers.toml", "--env_server_base", server.url()});
   EXPECT_EQ(evaluated.exit, 0) << evaluated.out << evaluated.err;
+  const std::string result = "test_result/numbers/planner_scripted";
+  const Outcome compared = Run("agent_eval", {"--compare", result, result});
+  EXPECT_EQ(compared.exit, 0) << compared.err;
+  EXPECT_THAT(compared.out, HasSubstr("8 tasks compared"));
+  const Outcome arms = Run("agent_eval", {"--arm", "one=" + result, "--arm", "two=" + result});
+  EXPECT_EQ(arms.exit, 0) << arms.err;
 
   // The saved options find the file again; nothing is left to do.
   const Outcome again =
@@ -210,6 +216,18 @@ TEST_F(TaskFileRun, AChangedFileIsAnotherKindOfTask) {
   by_changed.insert(by_changed.end(), {"--task", "numbers.toml"});
   EXPECT_THAT(Run("path_collect", by_changed).err,
               AllOf(HasSubstr(warning), HasSubstr("mcts_result/numbers/planner/task.toml")));
+}
+
+TEST_F(TaskFileRun, ADamagedFirstTreeIsLeftOut) {
+  const NumberServer server;
+  ASSERT_EQ(Run("mcts_collect", {"--task", "numbers.toml", "--env_server_base", server.url(),
+                                 "--max", "16", "--iterations", "20", "--n_gen", "3"})
+                .exit,
+            0);
+  WriteFileAtomically(folder_.path() / "mcts_result/numbers/planner/search_results_0.json", "{");
+  const Outcome revised = Run("path_collect", {"--env_server_base", server.url()});
+  EXPECT_EQ(revised.exit, 1) << revised.err;
+  EXPECT_THAT(revised.out, HasSubstr("7 read, 1 bad file"));
 }
 
 TEST_F(TaskFileRun, AServerThatNamesNoNumberOfTasksIsNotSaidToHaveNone) {

@@ -190,6 +190,46 @@ TEST_F(TreeLearning, AValueModelOrdersTheSearch) {
   EXPECT_THAT(wrong.err, HasSubstr("agent_rl --algorithm value"));
 }
 
+// What a run has is not touched before it is known that nobody else works on it; and the option
+// that differs is named, not the model that is made by it.
+TEST_F(TreeLearning, AValueModelKeepsItsStart) {
+  Collect();
+  Learn("value", "value");
+  const fs::path folder = folder_.path() / "rl_result/value";
+  const std::string before = ReadFile(folder / "start/config.json");
+  const Arguments other = {"--algorithm", "value", "--name",          "value",
+                           "--model_dir", "tiny",  "--iterations",    "3",
+                           "--updates",   "4",     "--batch",         "16",
+                           "--lr",        "1e-3",  "--value_bins",    "7",
+                           "--processes", "1",     "--model_threads", "1"};
+  {
+    const FileLock lock(folder / ".lock", FileLock::IfLocked::kRefuse);
+    EXPECT_NE(Program("agent_rl", other, folder_.path()).Wait().exit, 0);
+    EXPECT_EQ(ReadFile(folder / "start/config.json"), before);
+  }
+  const Outcome outcome = Program("agent_rl", other, folder_.path()).Wait();
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--value_bins differs (21 there, 7 now)"));
+}
+
+TEST_F(TreeLearning, AValueModelNeedsAFolder) {
+  const std::string file = AGENTR_SOURCE_DIR "/tests/golden/gguf/tiny_llama3.gguf";
+  const Outcome outcome =
+      Program("agent_rl", {"--algorithm", "value", "--model_dir", file}, folder_.path()).Wait();
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("model_convert --model_dir " + file));
+}
+
+// The trees say of which task they are; --task is of worlds.
+TEST_F(TreeLearning, ARunIsNamedAfterItsAlgorithm) {
+  Collect({"--temperature", "0.7"});
+  const Outcome outcome =
+      MustRun("agent_rl", {"--algorithm", "tree_grpo", "--model_dir", "tiny", "--iterations", "1",
+                           "--updates", "1", "--batch", "4", "--model_threads", "1"});
+  EXPECT_TRUE(fs::exists(folder_.path() / "rl_result/tree_grpo/model"));
+  EXPECT_THAT(outcome.err, HasSubstr("Cure: mcts_collect --temperature 1"));
+}
+
 TEST_F(TreeLearning, GrpoLearnsFromGroupsOfEpisodes) {
   MustRun("agent_eval", {"--task", "textcraft", "--split", "train", "--max", "6", "--attempts", "4",
                          "--model_name", "planner", "--planner_error_rate", "0.5"});

@@ -178,7 +178,18 @@ TEST(FileLock, OfAnEndedProcessIsTakenOverWithoutLocksOfTheFileSystem) {
 TEST(ReadFile, ErrorsNameThePath) {
   const ScratchFolder folder;
   EXPECT_THAT(FileErrorOf([&] { ReadFile(folder / "none"); }), HasSubstr("none: No such file"));
-  EXPECT_THAT(FileErrorOf([&] { ReadFile(folder.path()); }), HasSubstr(folder.path().string()));
+  EXPECT_THAT(FileErrorOf([&] { ReadFile(folder.path()); }),
+              HasSubstr(folder.path().string() + ": Is a directory"));
+}
+
+TEST(ReadFile, AFaultInTheMiddleIsAnError) {
+  // The first page of a process is mapped nowhere.
+  EXPECT_THAT(FileErrorOf([] { ReadFile("/proc/self/mem"); }),
+              HasSubstr("cannot read /proc/self/mem: Input/output error"));
+}
+
+TEST(ReadFile, TakesFilesOfUnknownSize) {
+  EXPECT_THAT(ReadFile("/proc/self/status"), HasSubstr("Name:"));
 }
 
 TEST(ReadFileTest, PipesAndDevicesAreRefusedNotWaitedOn) {

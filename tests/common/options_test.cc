@@ -161,6 +161,21 @@ TEST_F(OptionsTest, ResolvedOptionsAreThoseParsed) {
   EXPECT_THAT(parsed.set.ResolvedToml(), Not(HasSubstr("41234")));
 }
 
+TEST_F(OptionsTest, VerbatimTextsKeepTheirBrackets) {
+  const auto parsed = [](std::vector<std::string> stop, const char* flag,
+                         const std::string& value) {
+    OptionSet set("program", "Does things.");
+    set.Add("--stop", stop, "Text at which it ends").Verbatim();
+    const char* const argv[] = {"program", flag, value.c_str(), "--stop", "[a, b]"};
+    const int count = std::string_view(flag) == "--stop" ? 5 : 3;
+    EXPECT_EQ(set.Parse(count, argv), std::nullopt);
+    return std::pair(stop, set.ResolvedToml());
+  };
+  const auto [given, toml] = parsed({}, "--stop", "[INST]");
+  EXPECT_THAT(given, ElementsAre("[INST]", "[a, b]"));
+  EXPECT_THAT(parsed({}, "--config", Config(toml)).first, ElementsAre("[INST]", "[a, b]"));
+}
+
 TEST_F(OptionsTest, ConfigsWithUnknownKeysAreRefused) {
   const Parsed parsed({"--config", Config("stepz = 4\n")});
   EXPECT_EQ(parsed.exit, ExitCode::kUsage);

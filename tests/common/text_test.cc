@@ -59,9 +59,24 @@ TEST(PercentDecoded, ReplacesEscapesAndKeepsTheRest) {
   EXPECT_EQ(PercentDecoded(""), "");
 }
 
+TEST(EscapeHtmlTest, WritesWhatMarkupIsMadeOf) {
+  EXPECT_EQ(EscapeHtml("<a b=\"c\">d & 'e'</a>"),
+            "&lt;a b=&#34;c&#34;&gt;d &amp; &#39;e&#39;&lt;/a&gt;");
+}
+
 TEST(OneLineTest, TurnsLineBreaksAndTabsIntoSpaces) {
   EXPECT_EQ(OneLine("a\nb\tc\rd e"), "a b c d e");
   EXPECT_EQ(OneLine(""), "");
+}
+
+TEST(FitColumnsTest, CountsCharactersAndTheMark) {
+  EXPECT_EQ(FitColumns("äöüß", 4), "äöüß");
+  EXPECT_EQ(FitColumns("äöüßx", 4), "äöü…");
+  EXPECT_EQ(FitColumns("äöüßx", 4, ""), "äöüß");
+  EXPECT_EQ(FitColumns("abcdef", 5, "..."), "ab...");
+  EXPECT_EQ(FitColumns("ab", 1), "…");
+  EXPECT_EQ(FitColumns("ab", 0, ""), "");
+  EXPECT_EQ(FitColumns("", 3), "");
 }
 
 TEST(EscapeControlsTest, WritesControlCharactersOut) {

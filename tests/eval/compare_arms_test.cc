@@ -71,6 +71,15 @@ TEST(CompareArms, ChanceOfATrainingWidensTheInterval) {
   EXPECT_GT(difference.high, 0.3);
 }
 
+TEST(CompareArms, AnArmThatNeverSucceededIsNotCertainTo) {
+  const std::vector<double> none(8, 0.0), all(8, 1.0);
+  const std::vector<Arm> arms = {{"never", {RunOf(none), RunOf(none)}}, {"always", {RunOf(all)}}};
+  const ArmsComparison comparison = CompareArms(arms, 1, {});
+  EXPECT_EQ(comparison.arms[0].success.high, BootstrapRate(none, {}).high);
+  EXPECT_EQ(comparison.arms[1].success.low, BootstrapRate(all, {}).low);
+  EXPECT_EQ(comparison.arms[0].reward.high, 0);
+}
+
 TEST(CompareArms, TasksWithoutAResultInEveryTrainingAreLeftOut) {
   std::vector<Episode> short_run = RunOf({1, 1});
   std::vector<Episode> failed = RunOf({0, 1, 1});

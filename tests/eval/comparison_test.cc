@@ -88,6 +88,20 @@ TEST(ComparisonTest, BeforeAndAfterChangePlaces) {
   EXPECT_EQ(Ids(there.won), Ids(back.lost));
 }
 
+TEST(ComparisonTest, SuccessHasTheIntervalOfTheSummary) {
+  std::vector<Episode> never, always;
+  for (int task_id = 0; task_id < 8; ++task_id) {
+    never.push_back(HandEpisode(task_id, 0, 0.5));
+    always.push_back(HandEpisode(task_id, 0, 1));
+  }
+  const Comparison comparison = Compare(never, always, {});
+  const Estimate summary = BootstrapRate(std::vector<double>(8, 0.0), {});
+  EXPECT_GT(comparison.success_a.high, 0.3);
+  EXPECT_EQ(comparison.success_a.high, summary.high);
+  EXPECT_DOUBLE_EQ(comparison.success_b.low, 1 - summary.high);
+  EXPECT_EQ(comparison.reward_a.high, 0.5);
+}
+
 TEST(ComparisonTest, NothingInCommon) {
   const Comparison comparison =
       Compare(std::vector{HandEpisode(1, 0, 1)}, std::vector{HandEpisode(2, 0, 1)}, {});

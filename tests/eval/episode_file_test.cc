@@ -128,10 +128,10 @@ TEST(EpisodeFile, AForeignFileIsNamed) {
   EXPECT_THAT(changed("env_score", "high"), HasSubstr("env_score"));
 }
 
-TEST(OptionDifferences, NamesWhatDiffers) {
-  EXPECT_EQ(OptionDifferences(R"({"a":1,"b":"x"})", R"({"b":"x","a":1})", "there", "here"), "");
-  EXPECT_EQ(OptionDifferences(R"({"a":1,"b":2})", R"({"b":3,"c":"x"})", "there", "here"),
-            R"(a: 1 there, not given here; b: 2 there, 3 here; c: not given there, "x" here)");
+TEST(PlayedDifferences, NamesWhatDiffers) {
+  EXPECT_EQ(PlayedDifferences(R"({"a":1,"b":"x"})", R"({"b":"x","a":1})", "there", "here"), "");
+  EXPECT_EQ(PlayedDifferences(R"({"a":1,"b":2})", R"({"b":3,"c":"x"})", "there", "here"),
+            R"(b: 2 there, 3 here; c: nothing there, "x" here; a: 1 there, nothing here)");
 }
 
 }  // namespace

@@ -88,6 +88,31 @@ TEST(FirstNotGoneOnFrom, ComparesTheGivenActions) {
   EXPECT_EQ(FirstNotGoneOnFrom(episodes, starts), &episodes[0]);
 }
 
+TEST(FirstNotGoneOnFrom, AReplayMayEndTheEpisodeEarly) {
+  const std::vector<EpisodeStart> starts =
+      CutTrajectories({HandEpisode(1, 0, 0, kFive)}, "3", 0, 100);
+  std::vector<Episode> episodes = {HandEpisode(1, 0, 1, {"a", "b"})};
+  episodes[0].replayed_turns = 2;
+  EXPECT_EQ(FirstNotGoneOnFrom(episodes, starts), nullptr);
+  episodes[0].turns[1].action = "x";
+  EXPECT_EQ(FirstNotGoneOnFrom(episodes, starts), &episodes[0]);
+}
+
+TEST(JudgeRevisionTest, AnEndDuringTheReplayIsADifference) {
+  const std::vector<Episode> before = {HandEpisode(1, 0, 0, kFive)};
+  Episode after = HandEpisode(1, 0, 1, {"a", "b"});
+  after.replayed_turns = 2;
+  RevisionTest test = JudgeRevisionTest(before, {after}, 1.0);
+  EXPECT_EQ(test.differences, 1U);
+  EXPECT_EQ(test.differing, 1U);
+  after.turns[1].observation = "another";
+  after.replay_differences = 1;
+  EXPECT_EQ(JudgeRevisionTest(before, {after}, 1.0).differences, 1U) << "of one turn";
+  after = HandEpisode(1, 0, 0, {"a", "b"}, EpisodeEnd::kContextOverflow);
+  after.replayed_turns = 2;
+  EXPECT_EQ(JudgeRevisionTest(before, {after}, 1.0).differences, 0U);
+}
+
 TEST(JudgeRevisionTest, ComparesBeforeAndAfter) {
   const std::vector<Episode> before = {HandEpisode(1, 0, 0.5, kFive), HandEpisode(2, 0, 0, kFive),
                                        HandEpisode(2, 1, 0.25, kFive), HandEpisode(3, 0, 0)};

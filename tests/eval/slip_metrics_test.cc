@@ -167,6 +167,23 @@ TEST(RecoveryRateTest, OfNoSuccessNothingIsKnown) {
   EXPECT_EQ(RecoveryRate({}, {}, 1, {}).tasks, 0u);
 }
 
+TEST(CompareSlipsTest, EachSideRevisesWithItsOwnAction) {
+  const auto revised = [](const std::string& action) {
+    return std::vector{WithSlips(HandEpisode(1, 0, 1, {"b", action}), {{0, {.said = "a"}}})};
+  };
+  const auto options = [](const std::string& action) {
+    return R"({"slip": 0.1, "revision_action": ")" + action + "\"}";
+  };
+  const auto compared = CompareSlips(revised("look"), revised("stop"), options("look"),
+                                     options("stop"), {.revision_action = "wait"});
+  ASSERT_TRUE(compared);
+  EXPECT_EQ(compared->a.revised_slips, 1);
+  EXPECT_EQ(compared->b.revised_slips, 1);
+  const auto unnamed =
+      CompareSlips(revised("wait"), {}, R"({"slip": 0.1})", "{}", {.revision_action = "wait"});
+  EXPECT_EQ(unnamed->a.revised_slips, 1);
+}
+
 TEST(CompareSlipsTest, GivesTheRateOnlyWhereNothingElseDiffers) {
   const std::vector<Episode> clean = {HandEpisode(1, 0, 1, {"a"}), HandEpisode(2, 0, 1, {"a"})};
   const std::vector<Episode> slipped = {

@@ -24,6 +24,15 @@ TEST(TaskEpisodesTest, ByTaskThenByAttemptWithErrorsApart) {
   EXPECT_EQ(SuccessShare(tasks[0], 0.5), 1.0);
 }
 
+TEST(TaskEpisodesTest, AnEpisodeIsFoundByTaskAndAttempt) {
+  const std::vector<Episode> episodes = {HandEpisode(9, 1, 1), FailedEpisode(9, 0, "gone"),
+                                         HandEpisode(1, 9, 0)};
+  const auto by_attempt = ByAttempt(episodes);
+  ASSERT_EQ(by_attempt.size(), 3u);
+  for (const Episode& episode : episodes) EXPECT_EQ(by_attempt.at(IdOf(episode)), &episode);
+  EXPECT_FALSE(by_attempt.contains({9, 2}));
+}
+
 TEST(TaskEpisodesTest, ReplayedTurnsAreNotTheAgents) {
   Episode episode = HandEpisode(1, 0, 1, {"a", "b", "c"});
   EXPECT_EQ(OwnTurns(episode).size(), 3u);

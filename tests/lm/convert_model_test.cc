@@ -11,6 +11,7 @@
 #include "lm/tokenizer/tokenizer.h"
 #include "lm/weights/model_config.h"
 #include "lm/weights/quantised.h"
+#include "tests/common/file_faults.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/tiny_adapter.h"
 #include "tests/lm/tiny_model_folder.h"
@@ -61,6 +62,34 @@ TEST(ConvertModel, AGgufFileBecomesAFolderAndAFileAgain) {
   EXPECT_EQ(Tokenizer::Load(file)->Encode(text), ids);
   // Nothing else is left beside them.
   EXPECT_EQ(std::distance(fs::directory_iterator(scratch.path()), {}), 2);
+}
+
+TEST(ConvertModel, AFolderBesideTheOutputStays) {
+  const ScratchFolder scratch;
+  WriteFileAtomically(scratch / "folder.old/mine.txt", "mine");
+  ConvertModel({kGguf / "tiny_llama3.gguf", {}}, scratch / "folder", WeightType::kF32);
+  EXPECT_EQ(ReadFile(scratch / "folder.old/mine.txt"), "mine");
+  EXPECT_EQ(scratch.entries(), 2U);
+}
+
+// Without a field the file's division says it: Llama 3's. A folder says it in another file than the
+// tokenizer's own.
+TEST(ConvertModel, WhetherBosStandsBeforeATextGoesAlong) {
+  const ScratchFolder scratch;
+  const fs::path folder = scratch / "folder", file = scratch / "again.gguf";
+  ConvertModel({kGguf / "tiny_llama3.gguf", {}}, folder, WeightType::kF32);
+  EXPECT_TRUE(Tokenizer::Load(folder)->adds_bos());
+  ConvertModel({folder, {}}, file, WeightType::kF32);
+  EXPECT_TRUE(Tokenizer::Load(file)->adds_bos());
+}
+
+TEST(ConvertModel, SaysWhatIsNoModel) {
+  const ScratchFolder scratch;
+  fs::copy_file(kGguf / "tiny_llama3.gguf", scratch / "tiny.gguf");
+  EXPECT_THAT(FileErrorOf([&] {
+                ConvertModel({.model_dir = scratch.path(), .output = scratch / "folder"});
+              }),
+              HasSubstr("holds GGUF files: give one of them"));
 }
 
 TEST(ConvertModel, MatricesGetTheType) {

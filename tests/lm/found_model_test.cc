@@ -103,7 +103,7 @@ TEST(FoundModel, MergedMatricesKeepTheirTypeAndQuantisedOnesBecomeBfloat16) {
     std::vector<float> expected(values.size());
     ReadWeight(base->weights().at(name), 0, std::ssize(values), expected.data());
     const auto source = MergeAdapter(folder.path(), base);
-    EXPECT_EQ(source->base(), base);
+    EXPECT_EQ(source->embedding_keeper(), base);
     EXPECT_EQ(source->weights().at("model.norm.weight").data.data(),
               reinterpret_cast<const std::byte*>(norm.data()));
     const Weight& weight = source->weights().at(name);

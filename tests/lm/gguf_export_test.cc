@@ -134,6 +134,46 @@ TEST(ExportGguf, TheFileHasTheTokenizerOfTheFolder) {
   }
 }
 
+TEST(ExportGguf, ASpaceBeforeATextGoesAlong) {
+  const ScratchFolder scratch;
+  const fs::path folder = WriteFolder(scratch, "qwen2", "mistral"), file = scratch / "model.gguf";
+  const auto tokenizer = Tokenizer::Load(folder);
+  auto config = nlohmann::json::parse(ReadFile(folder / "config.json"));
+  config["vocab_size"] = tokenizer->size();
+  WriteFileAtomically(folder / "config.json", config.dump());
+  ExportGguf(folder, file, WeightType::kF32);
+  const auto written = Tokenizer::Load(file);
+  const std::vector<int32_t> ids = tokenizer->Encode("a word");
+  EXPECT_EQ(written->Encode("a word"), ids);
+  EXPECT_EQ(written->Decode(ids), "a word");
+}
+
+// Older folders have the frequencies of the rotary positions beside the weights.
+TEST(ExportGguf, WhatIsNoParameterIsLeftOut) {
+  const ScratchFolder scratch;
+  const fs::path folder = WriteFolder(scratch, "llama", "gpt2"), file = scratch / "model.gguf";
+  const std::vector<float> frequencies(4, 1.0f);
+  const auto source = OpenWeights(folder);
+  std::map<std::string, Weight> weights = source->weights();
+  weights["model.layers.0.self_attn.rotary_emb.inv_freq"] = {
+      WeightType::kF32, {4}, std::as_bytes(std::span(frequencies))};
+  ExportGguf(folder, file, WeightType::kF32, std::make_shared<WeightsInMemory>("", weights));
+  EXPECT_EQ(OpenWeights(file)->weights().size(), source->weights().size());
+}
+
+TEST(ExportGguf, MakesItsFolderAndLeavesNothingUnfinished) {
+  const ScratchFolder scratch;
+  const fs::path folder = WriteFolder(scratch, "llama", "gpt2"), file = scratch / "new/model.gguf";
+  {
+    const FileSizeLimit full(4096);
+    EXPECT_THAT(FileErrorOf([&] { ExportGguf(folder, file, WeightType::kF32); }),
+                HasSubstr("model.gguf: File too large"));
+  }
+  EXPECT_TRUE(fs::is_empty(scratch / "new"));
+  ExportGguf(folder, file, WeightType::kF32);
+  EXPECT_GT(fs::file_size(file), 4096U);
+}
+
 TEST(ExportGguf, WhatHasNoFormIsRefused) {
   const ScratchFolder scratch;
   const auto refused = [&](const std::string& model, const nlohmann::json& changes) {
@@ -157,6 +197,8 @@ TEST(ExportGguf, WhatHasNoFormIsRefused) {
                                 {"sliding_window", 8},
                                 {"layer_types", {"full_attention", "sliding_attention"}}}),
               HasSubstr("of the family qwen2 with a sliding_window are not written"));
+  EXPECT_THAT(refused("llama", {{"tie_word_embeddings", false}, {"value_bins", 16}}),
+              HasSubstr("a value model (value_bins) is not written as a GGUF file"));
 }
 
 }  // namespace

@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 
 #include "common/error.h"
+#include "tests/common/scratch_folder.h"
 
 namespace agentr {
 namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::vector<std::string> Names(const std::vector<LoopStage>& plan) {
@@ -133,6 +135,46 @@ TEST(LoopPlan, DemonstrationsKeepTheirWeights) {
   EXPECT_THAT(Stage(plan, "iteration_1/train").arguments,
               Contains("--data=loop_result/loop/iteration_1/revise_good/"
                        "textcraft_good.messages.jsonl:1"));
+}
+
+TEST(LoopPlan, TrainingsKnowTheModelOptionsOfThePlays) {
+  SelfTrainOptions options = Options(2);
+  EXPECT_THAT(Redacted(Stage(PlanLoop(options), "iteration_1/train").arguments),
+              Not(Contains(testing::StartsWith("--chat"))));
+  options.chat_template = "chatml";
+  options.chat_kwargs = R"({"enable_thinking":false})";
+  options.base_model = "base";
+  const auto plan = PlanLoop(options);
+  for (const char* stage : {"iteration_1/train", "iteration_2/train"}) {
+    const auto& arguments = Stage(plan, stage).arguments;
+    EXPECT_THAT(arguments, Contains("--chat_template=chatml")) << stage;
+    EXPECT_THAT(arguments, Contains(R"(--chat_kwargs={"enable_thinking":false})")) << stage;
+  }
+  EXPECT_THAT(Stage(plan, "iteration_1/train").arguments, Contains("--base_model=base"));
+  EXPECT_THAT(Stage(plan, "iteration_2/train").arguments, Not(Contains("--base_model=base")))
+      << "what the first iteration has made is a whole model";
+}
+
+TEST(LoopPlan, DemonstrationsAreCheckedBeforeTheSearch) {
+  const ScratchFolder folder;
+  const std::string there = folder.Write("demos.jsonl", "{}\n").string();
+  SelfTrainOptions options = Options(1);
+  const auto message = [&](const std::vector<std::string>& demonstrations) -> std::string {
+    options.demonstrations = demonstrations;
+    try {
+      Check(options);
+    } catch (const FatalError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message({there}), "");
+  EXPECT_EQ(message({there + ":0.5"}), "");
+  EXPECT_THAT(message({"nowhere.jsonl:2"}), HasSubstr("there is no file nowhere.jsonl"));
+  EXPECT_THAT(message({there + ":-1"}), HasSubstr("--demonstrations " + there + ":-1"));
+  EXPECT_THAT(message({there, there + ":0.5"}), HasSubstr("has no weight, but others have one"));
+  options.revised_weight = 2;
+  EXPECT_THAT(message({there}), HasSubstr("has no weight, but --revised_weight"));
 }
 
 TEST(LoopPlan, RevisedRowsMayWeighMoreThanGoodOnes) {

@@ -43,6 +43,29 @@ TEST(LoopRecord, KeepsArgumentsWithoutPasswords) {
   }
 }
 
+TEST(LoopRecord, GoesOnOnlyWithItsModelOptions) {
+  const nlohmann::ordered_json options = {{"dtype", "auto"}, {"chat_template", "chatml"}};
+  const ScratchFolder folder;
+  {
+    LoopRecord record(folder.path());
+    record.SetModelOptions(options);
+    record.Add(Collect("a"), 1, {{"trees", 3}});
+  }
+  LoopRecord(folder.path()).SetModelOptions(options);
+  try {
+    LoopRecord(folder.path()).SetModelOptions({{"dtype", "float32"}, {"chat_template", "chatml"}});
+    ADD_FAILURE();
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("--dtype \"auto\" there, \"float32\" now"),
+                                    HasSubstr("another --name")));
+  }
+  // Earlier versions did not write them down.
+  const ScratchFolder earlier;
+  LoopRecord(earlier.path()).Add(Collect("a"), 1, {{"trees", 3}});
+  EXPECT_NO_THROW(LoopRecord(earlier.path()).SetModelOptions(options));
+}
+
 // Earlier versions wrote the whole arguments.
 TEST(LoopRecord, AnEarlierRecordGoesOnAndLosesItsPasswords) {
   const ScratchFolder folder;

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -76,6 +77,14 @@ class ReaderTest(unittest.TestCase):
             trained += len(row.trained)
         self.assertIn(f"trained       {trained} (", self.collected)
         self.assertIn(f"of {turns} turns", self.collected)
+
+    def test_rows_bring_their_provenance(self):
+        path = self.at("path_result/textcraft_centric.messages.jsonl")
+        alone = shutil.copy(path, self.at("alone.messages.jsonl"))
+        rows = agentr.rows(alone)
+        self.assertEqual([(row.task, row.provenance, row.more) for row in rows],
+                         [(row.task, row.provenance, row.more) for row in agentr.rows(path)])
+        self.assertEqual({row.provenance["replay"] for row in rows}, {"verified"})
 
     def test_episodes(self):
         episodes = agentr.episodes(self.at("test_result"))

@@ -134,6 +134,48 @@ TEST_F(AgentReportTest, ShowsRowsByTheirParts) {
   EXPECT_THAT(kinds, ElementsAre(0, 0, 1, 3, 3, 4, 4, 6, 6, 6));
 }
 
+// The formats of single turns have a line for each trained turn.
+TEST_F(AgentReportTest, JoinsTheLinesOfARow) {
+  WriteSmallRows(At("rows"), "trees/textcraft/hand");
+  const std::filesystem::path whole = At("rows/textcraft_centric.messages.jsonl");
+  Json row = Json::parse(ReadFile(whole));
+  const Json messages = row.at("messages");
+  std::string lines;
+  for (const char* hash : {"first", "second"}) {
+    row["provenance"]["hash"] = hash;
+    row["messages"] = Json::array();
+    for (const Json& message : messages) {
+      row["messages"].push_back(message);
+      if (!message.value("loss", false)) continue;
+      lines += row.dump() + "\n";
+      row["messages"].back()["loss"] = false;
+    }
+  }
+  WriteFileAtomically(At("rows/textcraft_centric.last_turn.jsonl"), lines);
+  std::filesystem::remove(whole);
+  const std::string page = Page();
+  const Json part = PartOfKind(IndexOf(page), "rows");
+  EXPECT_EQ(part.at("total"), 2);
+  const Json line = part.at("rows").at(1);
+  EXPECT_EQ(line.at(9), 2) << "its number";
+  std::vector<int> trained, kinds;
+  const Json item = ItemOf(page, line.at(3), line.at(4));
+  for (const Json& message : item.at("messages")) {
+    trained.push_back(message.at(2));
+    kinds.push_back(message.at(3));
+  }
+  EXPECT_THAT(trained, ElementsAre(0, 0, 0, 0, 0, 1, 0, 1, 0, 1));
+  EXPECT_THAT(kinds, ElementsAre(0, 0, 1, 3, 3, 4, 4, 6, 6, 6));
+}
+
+TEST_F(AgentReportTest, PairsOfPreferencesAreNoRows) {
+  WriteSmallRows(At("rows"), "trees/textcraft/hand");
+  const Json run = {{"program", "path_collect"}, {"options", {{"data_type", "preferences"}}}};
+  WriteFileAtomically(At("rows/textcraft_preferences.run.json"), run.dump());
+  WriteFileAtomically(At("rows/textcraft_preferences.jsonl"), R"({"prompt":[],"chosen":[]})");
+  EXPECT_EQ(IndexOf(Page()).at("parts").size(), 1);
+}
+
 TEST_F(AgentReportTest, RowsOfOtherTreesAreLinkedToNone) {
   WriteSmallTree(At("trees/textcraft/hand"), SmallTree(7));
   WriteSmallRows(At("rows"), "trees/webshop/hand");
@@ -160,6 +202,23 @@ TEST_F(AgentReportTest, ComparesEvaluationsAsAgentEvalDoes) {
   EXPECT_EQ(part.at("episodes").at(0).at(8), 0) << "revisions";
   EXPECT_EQ(part.at("episodes").at(0).at(9), 1) << "the last turn was refused";
   EXPECT_EQ(part.at("data"), "hash");
+}
+
+// As the table of a loop needs them, also where there are too many evaluations for all pairs.
+TEST_F(AgentReportTest, ComparesEveryIterationWithTheStartOfItsLoop) {
+  WriteSmallEpisode(At("first"), 1, 0);
+  const auto evaluation = [&](int iteration) {
+    return At("loop/iteration_" + std::to_string(iteration) + "/evaluate/textcraft/model_local");
+  };
+  constexpr int kIterations = 13;
+  for (int i = 0; i <= kIterations; ++i) WriteSmallEpisode(evaluation(i), 1, 1);
+  const Json index = IndexOf(Page());
+  int found = 0;
+  for (const Json& one : index.at("comparisons")) {
+    const Json& a = index.at("parts").at(one.at("a").get<size_t>());
+    found += a.at("path") == evaluation(0).string() ? 1 : 0;
+  }
+  EXPECT_EQ(found, kIterations);
 }
 
 TEST_F(AgentReportTest, ShowsSlipsAndTheRecoveryRate) {
@@ -328,6 +387,15 @@ TEST_F(AgentReportTest, LeavesOutHiddenFoldersCheckpointsAndWhatItSawBefore) {
   WriteFileAtomically(At("train/checkpoints/metrics.jsonl"), "");
   const std::string trees = At("trees").string();
   EXPECT_EQ(IndexOf(Page({trees, trees, folder_.path().string()})).at("parts").size(), 1);
+}
+
+// As the shell completes it. The page finds the results of a loop's stages by their paths.
+TEST_F(AgentReportTest, AFolderMayEndWithASlash) {
+  WriteFileAtomically(At("loop/loop.json"), R"({"stages": []})");
+  WriteSmallEpisode(At("loop/iteration_0/evaluate"), 1, 1);
+  const Json index = IndexOf(Page({At("loop").string() + "/"}));
+  EXPECT_EQ(PartOfKind(index, "loop").at("path"), At("loop").string());
+  EXPECT_EQ(PartOfKind(index, "evaluation").at("path"), At("loop/iteration_0/evaluate").string());
 }
 
 TEST_F(AgentReportTest, GoesOnWithoutAMissingFolder) {

@@ -290,6 +290,41 @@ TEST_F(BrowserTest, SharesAreBars) {
   EXPECT_EQ(console_, "");
 }
 
+TEST_F(BrowserTest, ALinkToANodeShowsIt) {
+  Tree tree = SmallTree(8);
+  for (int i = 0; i < 300; ++i) {
+    Node node;
+    node.action = fmt::format("get {} stone", i + 1);
+    node.response = "Action: " + node.action;
+    node.observation = fmt::format("Got {} stone", i + 1);
+    tree.Add(0, node);
+  }
+  WriteSmallTree(folder_.path() / "trees/textcraft/hand", tree);
+  EXPECT_THAT(Show("#/4/1?node=250", R"(
+      const look = () => {
+        const selected = document.querySelector('.line[aria-selected="true"]');
+        if (selected === null) return setTimeout(look, 100);
+        const line = selected.getBoundingClientRect();
+        const list = document.querySelector('.tree').getBoundingClientRect();
+        document.body.append('shown ' + (list.top <= line.top && line.bottom <= list.bottom));
+      };
+      look();)"),
+              HasSubstr("shown true"));
+  EXPECT_EQ(console_, "");
+}
+
+TEST_F(BrowserTest, AChartMayHaveManyPoints) {
+  std::string lines = "{\"step\":0,\"train\":{\"loss\":2.5}}\n";
+  for (int step = 1; step <= 200'000; ++step) {
+    lines += fmt::format("{{\"step\":{},\"lr\":{}}}\n", step, step % 7);
+  }
+  WriteFileAtomically(folder_.path() / "train/metrics.jsonl", lines);
+  MakePage();
+  // The page is too long to be printed.
+  EXPECT_NE(Show("#/3").find("<figcaption>Learning rate"), std::string::npos);
+  EXPECT_EQ(console_, "");
+}
+
 // Of a list that a reader has gone through to its end, only what is near the view is there.
 TEST_F(BrowserTest, ALongListDrawsOnlyWhatIsNear) {
   for (int task = 10; task < 410; ++task) WriteSmallEpisode(folder_.path() / "b", task, 1);

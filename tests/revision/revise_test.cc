@@ -236,6 +236,25 @@ TEST_F(ReviseTest, WhereEverythingFailsEarlierRowsStay) {
   EXPECT_EQ(Rows().size(), 1U);
 }
 
+TEST_F(ReviseTest, RowsInOtherFormatsOfAnEarlierRunGo) {
+  const auto path = [&](const char* name) { return folder_.path() / name; };
+  const std::vector<const char*> earlier = {"rows.jsonl", "rows.parquet", "rows.provenance.jsonl",
+                                            "rows.sharegpt.jsonl", "rows.messages.parquet"};
+  const std::vector<const char*> others = {"rows.notes.jsonl", "rows.chat_template.jinja",
+                                           "more.sharegpt.jsonl"};
+  for (const char* name : earlier) WriteFileAtomically(path(name), "earlier");
+  for (const char* name : others) WriteFileAtomically(path(name), "mine");
+  Write(1, {"x"});
+  stop_ = true;
+  Run();
+  for (const char* name : earlier) EXPECT_TRUE(std::filesystem::exists(path(name))) << name;
+  stop_ = false;
+  EXPECT_EQ(Run().rows, 1);
+  for (const char* name : earlier) EXPECT_FALSE(std::filesystem::exists(path(name))) << name;
+  for (const char* name : others) EXPECT_EQ(ReadFile(path(name)), "mine");
+  EXPECT_EQ(Rows().size(), 1U);
+}
+
 TEST_F(ReviseTest, AStoppedRunWritesNothing) {
   Write(1, {"x"});
   stop_ = true;

@@ -44,10 +44,12 @@ TEST(ShowTrajectoryTest, ColoursToo) {
   EXPECT_THAT(text, Not(HasSubstr("m  Action: p")));
 }
 
-TEST(ShowTrajectoryTest, LongLinesAreCutBetweenCharacters) {
+TEST(ShowTrajectoryTest, LinesAreAsLongInAnyLanguage) {
   Trajectory trajectory = AllParts();
-  trajectory.turns = {{Part::kGood, 1, "abcdefé", "g", "0123456789"}};
-  EXPECT_EQ(ShowTrajectory(trajectory, "t", false, 9), "t\n  Goal i…\n+ abcdef…\n+   -> 0…\n");
+  trajectory.turns = {{Part::kGood, 1, "äbcdefé", "g", "0123456789"},
+                      {Part::kGood, 2, "äbcdéfgh", "g", "0"}};
+  EXPECT_EQ(ShowTrajectory(trajectory, "t", false, 9),
+            "t\n  Goal i…\n+ äbcdefé\n+   -> 0…\n+ äbcdéf…\n+   -> 0\n");
 }
 
 TEST(ShowTrajectoryTest, ControlCharactersAreWrittenOut) {

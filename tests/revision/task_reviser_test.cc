@@ -6,6 +6,7 @@
 #include "clients/fake_environment.h"
 #include "common/file.h"
 #include "mcts/tree_file.h"
+#include "tasks/revision_hints.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/mcts/toy_search.h"
 #include "tests/revision/hand_tree.h"
@@ -32,6 +33,16 @@ StepResult ReviserWorld(int /*task*/, const std::vector<std::string>& actions) {
   return {saw};
 }
 
+// Names the number of a goal, which is another one each time.
+class NumberedFamily : public ToyFamily, public RevisionHints {
+ public:
+  const RevisionHints& hints() const override { return *this; }
+  Readings WithoutReadings(std::string_view observation) const override {
+    if (!observation.starts_with("Goal ")) return {std::string(observation), {}};
+    return {"Goal #", {std::string(observation.substr(5))}};
+  }
+};
+
 class TaskReviserTest : public ::testing::Test {
  protected:
   using Outcome = tl::expected<TaskRows, TaskFailure>;
@@ -42,7 +53,7 @@ class TaskReviserTest : public ::testing::Test {
   }
 
   Outcome RunText(const std::string& text) {
-    TaskReviser::Context context{.family = family_, .stop = stop_};
+    TaskReviser::Context context{.family = *played_family_, .stop = stop_};
     std::optional<SessionPool> sessions;
     if (environment_ != nullptr) sessions.emplace(*environment_, 2);
     context.environment = environment_;
@@ -65,6 +76,7 @@ class TaskReviserTest : public ::testing::Test {
 
   const ScratchFolder folder_;
   const ToyFamily family_;
+  const TaskFamily* played_family_ = &family_;
   std::atomic<bool> stop_ = false;
   ReviseOptions options_ = FewProofs();
   Environment* environment_ = nullptr;
@@ -371,6 +383,35 @@ TEST_F(TaskReviserTest, AnotherBeginningIsCountedOrRefused) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().error.kind, ErrorKind::kRejected);
   EXPECT_THAT(refused.error().error.message, HasSubstr("tree.json"));
+}
+
+TEST_F(TaskReviserTest, WhatAnotherEnvironmentLeftUncheckedIsDecidedAgain) {
+  data_hash_ = "";  // as of servers that do not tell
+  FakeEnvironment other(
+      true, [](int, const std::vector<std::string>&) { return StepResult{"Quite another goal."}; });
+  environment_ = &other;
+  const Outcome unchecked = Run(kGoodAndTwoBad);
+  ASSERT_TRUE(unchecked);
+  EXPECT_EQ(unchecked->counts.other_start, 1);
+  FakeEnvironment environment(true, ReviserWorld);
+  environment_ = &environment;
+  const Outcome checked = Run(kGoodAndTwoBad);
+  ASSERT_TRUE(checked);
+  EXPECT_EQ(checked->counts.cache_hits, 0);
+  EXPECT_EQ(checked->counts.replays[static_cast<size_t>(ReplayOutcome::kVerified)], 2);
+}
+
+TEST_F(TaskReviserTest, ABeginningWithAnotherReadingIsTheSame) {
+  const NumberedFamily numbered;
+  played_family_ = &numbered;
+  must_replay_ = true;
+  FakeEnvironment environment(true, [](int task_id, const std::vector<std::string>& actions) {
+    return actions.empty() ? StepResult{"Goal 4."} : ReviserWorld(task_id, actions);
+  });
+  environment_ = &environment;
+  const Outcome done = Run(kGoodAndTwoBad);
+  ASSERT_TRUE(done) << done.error().error.message;
+  EXPECT_EQ(done->counts.replays[static_cast<size_t>(ReplayOutcome::kVerified)], 2);
 }
 
 TEST_F(TaskReviserTest, AStoppedRunIsCancelled) {

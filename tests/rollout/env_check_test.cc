@@ -140,6 +140,17 @@ TEST(EnvCheck, StepsThatDifferAreNotBlamedOnTheActionOfARevision) {
                                   Not(HasSubstr("moves the episode"))));
 }
 
+TEST(EnvCheck, ForksMayHaveOtherReadings) {
+  const auto taken = std::make_shared<int>(0);
+  const Checked checked = Check(
+      [taken](int, const std::vector<std::string>& actions) {
+        return StepResult{fmt::format("step {}, {} seconds", actions.size(), ++*taken)};
+      },
+      "[action]\nexamples = [\"go\", \"wait\"]\n[judgement]\nreadings = ['\\d+ seconds']\n");
+  EXPECT_THAT(checked.said, AllOf(HasSubstr("/expand makes forks that have the same answers"),
+                                  Not(HasSubstr("forks with other answers"))));
+}
+
 TEST(EnvCheck, WhereNothingChangesNothingWillWork) {
   const Checked checked = Check([](int, const auto&) { return StepResult{"A wall."}; },
                                 "[action]\nexamples = [\"go\", \"push\"]\n");

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 
+#include "tasks/revision_hints.h"
 #include "tests/mcts/toy_search.h"
 
 namespace agentr {
@@ -82,6 +83,23 @@ TEST(ReplayExecutorTest, TheFamilySeesTheObservationOfTheState) {
   EXPECT_THAT(family.asked, ElementsAre("Goal 3. | look", "Goal 3. | go a", "task 3: go a | look",
                                         "task 3: go a | go b"))
       << "what a look answered is not what the state shows";
+}
+
+TEST(ReplayExecutorTest, TheFamilySeesTextsAsTheAgentDoes) {
+  ToyEnvironment world;
+  world.garble = [](std::string observation, const Call&) { return "Now:\n" + observation; };
+  const NotingFamily family;
+  SessionPool pool(world, 1);
+  const std::atomic<bool> stop = false;
+  ReplayExecutor executor(kReplayTask, pool, family, stop);
+  ASSERT_TRUE(executor.Start());
+  ASSERT_TRUE(executor.Execute(0, {"go a"}, false));
+  const int a = executor.states().Find(0, "go a")->state;
+  ASSERT_TRUE(executor.Execute(a, {"go b"}, false));
+  EXPECT_THAT(family.asked, ElementsAre("Now:\nGoal 3. | go a", "Now: task 3: go a | go b"));
+  EXPECT_EQ(executor.History(a).back().content, "Now: task 3: go a");
+  EXPECT_EQ(executor.states().Find(0, "go a")->result.observation, "Now:\ntask 3: go a")
+      << "as the environment gave it";
 }
 
 TEST(ReplayExecutorTest, MeetsTheLowerBoundByHand) {
@@ -306,6 +324,28 @@ TEST(ReplayExecutorTest, CountsReplaysThatAreAnsweredDifferently) {
   EXPECT_EQ(run.executor.stats().mismatches, 2);
   EXPECT_EQ(run.executor.states().Find(0, "go a")->result.observation, "task 3: go a")
       << "the first answer stands";
+}
+
+TEST(ReplayExecutorTest, OtherReadingsAreNoOtherAnswers) {
+  class ClockFamily : public ToyFamily, public RevisionHints {
+    const RevisionHints& hints() const override { return *this; }
+    Readings WithoutReadings(std::string_view observation) const override {
+      return {std::string(observation.substr(0, observation.find(" at "))), {}};
+    }
+  } family;
+  ToyEnvironment world;
+  world.garble = [](std::string observation, const Call& call) {
+    return fmt::format("{} at {}", observation, call.number);
+  };
+  SessionPool pool(world, 1);
+  const std::atomic<bool> stop = false;
+  ReplayExecutor executor(kReplayTask, pool, family, stop);
+  ASSERT_TRUE(executor.Start());
+  ASSERT_TRUE(executor.Execute(0, {"go a"}, false));
+  const int a = executor.states().Find(0, "go a")->state;
+  ASSERT_TRUE(executor.Execute(a, {"go b", "go c"}, false));
+  EXPECT_GT(executor.stats().replays, 0);
+  EXPECT_EQ(executor.stats().mismatches, 0);
 }
 
 TEST(ReplayExecutorTest, CountsOtherFirstObservations) {

@@ -85,6 +85,19 @@ TEST_F(TokenRowTest, TokensOfAnotherVocabularyAreNotTaken) {
   EXPECT_EQ(Encoded(foreign).ids, Encoded(plain_).ids);
 }
 
+// Both ends of the turn would be trained, one after the other.
+TEST_F(TokenRowTest, TokensThatEndTheTurnInAnotherWayAreNotTaken) {
+  Tree other(plain_.origin(), plain_.instruction(), plain_.root().observation);
+  for (int i = 1; i < plain_.size(); ++i) {
+    Node node = sampled_.node(i);
+    node.children.clear();
+    node.token_ids.push_back(PairEncoder::kEnd - 1);
+    node.logprobs.push_back(-0.5F);
+    other.Restore(other.Add(node.parent, node), plain_.node(i).visits, plain_.node(i).value);
+  }
+  EXPECT_EQ(Encoded(other).ids, Encoded(plain_).ids);
+}
+
 TEST_F(TokenRowTest, AsALineItHasOneOfEachPerToken) {
   const RowSource source{sampled_, "tree.json", "toy", 3, "hand", 7, {}, "tree", "all"};
   const RowDraft draft = DraftOf(source);

@@ -151,6 +151,23 @@ TEST_F(DatabaseTest, AUserWhoMayNotMakeTablesIsToldWhatToGrant) {
   EXPECT_THAT(message, AllOf(HasSubstr("permission denied"), HasSubstr("GRANT CREATE")));
 }
 
+TEST_F(DatabaseTest, ASecondUserIsToldWhatToGrant) {
+  Database{Options()};
+  server().Ask("CREATE USER second");
+  StoreOptions options = Options();
+  options.url = server().url() + "&user=second";
+  const auto [code, message] = Thrown([&] { Database{options}; });
+  EXPECT_EQ(code, ExitCode::kUsage);
+  EXPECT_THAT(message, AllOf(HasSubstr("GRANT USAGE ON SCHEMA agentr"),
+                             HasSubstr("SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA agentr")));
+  server().Ask("GRANT USAGE ON SCHEMA agentr TO second");
+  server().Ask("GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA agentr TO second");
+  Database database(options);
+  const RunRecord run = FindOrMakeRun(database, {"rows", "second"}, "{}");
+  StoreFile(database, run.id, "a.jsonl", "rows");
+  EXPECT_EQ(LoadFile(database, run.id, "a.jsonl", "a"), "rows");
+}
+
 TEST_F(DatabaseTest, GoesOnAfterTheServerWasKilled) {
   Database database(Options());
   EXPECT_EQ(database.Query("SELECT 0").Int(0, 0), 0);

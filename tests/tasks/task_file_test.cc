@@ -335,6 +335,18 @@ TEST(TaskFile, WhatIsNotOfferedIsRefusedWhereTheObservationStays) {
               ElementsAre("search[x]", "click[Buy Now]", "click[< Prev]", "click[5.5\"]"));
 }
 
+// A task's first observation keeps its lines, and what is shown again does not.
+TEST(TaskFile, TheFirstObservationIsTheSameOnOneLine) {
+  const auto family = KindOf(kShop).family();
+  const std::string first = "Search\nhere [SEP] Buy Now [SEP] < Prev";
+  const std::string again = "Search here [SEP] Buy Now [SEP] < Prev";
+  EXPECT_TRUE(family->IsRefusal(first, "click[add to cart]", again));
+  EXPECT_TRUE(family->LeavesStateUnchanged(first, "click[add to cart]", again));
+  EXPECT_EQ(family->hints().MistakeName(std::vector<Message>{{"user", first}}, "click[x]", again),
+            "not_offered");
+  EXPECT_FALSE(family->IsRefusal(first, "click[buy now]", again));
+}
+
 TEST(TaskFile, EveryMatchMayBeAnOffer) {
   const auto family = KindOf(R"([action]
 offered = '\[(\w+)\]'

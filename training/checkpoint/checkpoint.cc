@@ -71,9 +71,6 @@ void Write(const fs::path& file, const Named& named) {
   WriteSafetensors(file, weights);
 }
 
-constexpr std::string_view kCure =
-    "Cure: remove the checkpoint's folder; the same command then continues from the one before it";
-
 // Size and SHA-256 of a file, of which one block at a time is in memory.
 nlohmann::ordered_json Stamp(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -86,8 +83,8 @@ nlohmann::ordered_json Stamp(const fs::path& file) {
     size += read;
   }
   if (!in.eof()) {
-    throw FatalError(ExitCode::kFile,
-                     fmt::format("{}: {}. {}", file.string(), std::strerror(errno), kCure));
+    throw FatalError(ExitCode::kFile, fmt::format("{}: {}. Cure: {}", file.string(),
+                                                  std::strerror(errno), kCheckpointCure));
   }
   return {{"bytes", size}, {"sha256", hash.Digest()}};
 }
@@ -99,8 +96,8 @@ void Check(const fs::path& file, const nlohmann::json& state) {
   if (!known || Stamp(file) != (*stamps)[name]) {
     throw FatalError(ExitCode::kFile,
                      fmt::format("{}: this is not the file that was saved: its size or SHA-256 is "
-                                 "not the one in {}. {}",
-                                 file.string(), kStateFile, kCure));
+                                 "not the one in {}. Cure: {}",
+                                 file.string(), kStateFile, kCheckpointCure));
   }
 }
 
@@ -121,8 +118,8 @@ void Read(const fs::path& file, const Named& named, size_t count) {
     if (CountNotFinite(found->second.type, data) > 0) {
       throw FatalError(ExitCode::kFile,
                        fmt::format("{}: {} has values that are not finite: it was saved after the "
-                                   "training had diverged. {}",
-                                   file.string(), name, kCure));
+                                   "training had diverged. Cure: {}",
+                                   file.string(), name, kCheckpointCure));
     }
     // LibTorch only reads through this pointer. The parameters of a network with autograd may be
     // changed only as detached tensors.
@@ -186,8 +183,8 @@ nlohmann::json CheckpointFolder::State(int64_t step) const {
   auto state = nlohmann::json::parse(ReadFile(file), nullptr, /*allow_exceptions=*/false);
   if (!state.is_object()) {
     throw FatalError(ExitCode::kFile,
-                     fmt::format("{} is not a JSON object: the checkpoint is damaged. {}",
-                                 file.string(), kCure));
+                     fmt::format("{} is not a JSON object: the checkpoint is damaged. Cure: {}",
+                                 file.string(), kCheckpointCure));
   }
   return state;
 }

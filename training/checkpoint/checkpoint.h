@@ -21,6 +21,10 @@
 
 namespace agentr {
 
+// What helps against a checkpoint that cannot be read; the end of a message.
+inline constexpr const char* kCheckpointCure =
+    "remove the checkpoint's folder; the same command then continues from the one before it";
+
 // The tensors of a checkpoint by file and name: views of the data to save, or to overwrite.
 struct CheckpointTensors {
   // The optimiser's moments of the values begin, begin + 1, … of a parameter.

@@ -64,14 +64,14 @@ void Check(const DataOptions& o) {
   }
 }
 
-DataPath DataPath::Parse(const std::string& value) {
+DataPath DataPath::Parse(const std::string& value, std::string_view flag) {
   const size_t colon = value.rfind(':');
   if (colon == std::string::npos || std::filesystem::exists(value)) return {value};
   const auto weight = ParseNumber<double>(std::string_view(value).substr(colon + 1));
   if (!weight) return {value};
   if (!(*weight > 0) || !std::isfinite(*weight)) {
     throw FatalError(ExitCode::kUsage,
-                     fmt::format("--data {}: the weight after the colon must be above 0", value));
+                     fmt::format("{} {}: the weight after the colon must be above 0", flag, value));
   }
   return {value.substr(0, colon), *weight};
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/named_values.h"
@@ -40,13 +41,14 @@ void Declare(OptionSet& set, DataOptions& options);
 // Throws FatalError(kUsage) for inconsistent values.
 void Check(const DataOptions& options);
 
-// Parses one value of --data. The text after the last colon is the weight if it is a number and no
-// file has the whole name. Throws FatalError(kUsage) for a weight that is not above 0.
+// Parses one value of --data, or of another option `flag` in its form. The text after the last
+// colon is the weight if it is a number and no file has the whole name. Throws FatalError(kUsage)
+// for a weight that is not above 0.
 struct DataPath {
   std::string path;
   double weight = 0;  // 0: not given
 
-  static DataPath Parse(const std::string& value);
+  static DataPath Parse(const std::string& value, std::string_view flag = "--data");
 };
 
 }  // namespace agentr

@@ -25,7 +25,7 @@ void Declare(OptionSet& set, DistributedOptions& o) {
   set.Add("--collective_timeout", o.collective_timeout,
           "Seconds that a process waits for the others in one exchange; increase it if writing a "
           "checkpoint takes longer")
-      .Min(1)
+      .Range(1, 1000000)
       .OnlySpeed();
 }
 

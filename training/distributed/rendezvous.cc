@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "common/error.h"
@@ -76,6 +77,10 @@ Place OfSlurm(const GetEnv& get) {
   place.size = v.Number("SLURM_NTASKS", 1, kMostRanks);
   place.rank = v.Number("SLURM_PROCID", 0, place.size - 1);
   place.local_rank = v.Number("SLURM_LOCALID", 0, kMostRanks, 0);
+  if (v.Has("SLURM_NTASKS_PER_NODE")) {
+    const std::string tasks = v.Text("SLURM_NTASKS_PER_NODE");  // such as 4, or 4(x2)
+    place.local_size = std::max(1, ParseNumber<int>(tasks.substr(0, tasks.find('('))).value_or(1));
+  }
   place.host =
       v.Has("MASTER_ADDR") ? v.Text("MASTER_ADDR") : FirstHost(v.Text("SLURM_JOB_NODELIST"));
   constexpr int kFirstPort = 20000, kPorts = 10000;

@@ -30,10 +30,13 @@ Tensor RandomA(RandomStream stream, int64_t rank, int64_t inputs) {
   return a;
 }
 
+bool IsNamed(const std::string& name, const std::string& target) {
+  return name == target || name.ends_with("." + target);
+}
+
 bool IsTarget(const LoraOptions& options, const std::string& name) {
-  return std::ranges::any_of(options.targets, [&](const std::string& target) {
-    return name == target || name.ends_with("." + target);
-  });
+  return std::ranges::any_of(options.targets,
+                             [&](const std::string& target) { return IsNamed(name, target); });
 }
 
 void AddAdapters(Linear& linear, const LoraOptions& options, uint64_t seed) {
@@ -98,16 +101,23 @@ void WriteAdapters(const std::filesystem::path& folder, const LoraOptions& optio
 }
 
 void Network::TrainAdapters(const LoraOptions& lora, uint64_t seed) {
+  std::vector<std::string> names;
   for (Layer& layer : layers_) {
     for (Linear* linear :
          {&layer.query, &layer.key_value, &layer.output, &layer.gate_up, &layer.down}) {
       AddAdapters(*linear, lora, seed);
+      for (size_t part = 0; part < linear->parts(); ++part) names.push_back(linear->name(part));
     }
   }
-  if (adapters().empty()) {
-    throw FatalError(ExitCode::kUsage,
-                     "--lora_target matches no layer of the model, which has q_proj, k_proj, "
-                     "v_proj, o_proj, gate_proj, up_proj and down_proj");
+  for (const std::string& target : lora.targets) {
+    if (std::ranges::any_of(names, [&](const auto& name) { return IsNamed(name, target); })) {
+      continue;
+    }
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("--lora_target {} matches no layer of the model, which has q_proj, "
+                    "k_proj, v_proj, o_proj, gate_proj, up_proj and down_proj",
+                    target));
   }
   Refresh();
 }

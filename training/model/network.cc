@@ -189,7 +189,7 @@ Tensor Network::Indices(const std::vector<int32_t>& values) const {
 }
 
 void Network::Prepare(const Batch& batch, const std::vector<int32_t>& rows) {
-  const bool some = !options_.all_rows && rows.size() < batch.tokens.size();
+  const bool some = rows.size() < batch.tokens.size();
   std::vector<int32_t> all(batch.tokens.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int32_t>(i);
   tokens_ = Indices(batch.tokens);
@@ -227,11 +227,6 @@ Tensor Network::Forward(const Batch& batch, const std::vector<int32_t>& rows, bo
     } else {
       kept_.push_back(std::move(kept));
     }
-  }
-  if (options_.all_rows && rows.size() < batch.tokens.size()) {
-    // Only for comparison: the rows are selected after the last layer.
-    row_index_ = Indices(rows);
-    x = x.index_select(0, row_index_);
   }
   last_ = keep ? x : Tensor();
   return Scaled(Norm(x, norm_), config_.logit_scale);
@@ -320,10 +315,6 @@ void Network::Backward(const Tensor& dhidden) {
   Tensor dx = at::zeros_like(last_);
   NormBackward(Scaled(dhidden, config_.logit_scale), last_, norm_, dx);
   last_ = Tensor();
-  if (options_.all_rows && row_index_.defined()) {
-    dx = at::zeros({tokens_.size(0), dx.size(1)}, dx.options()).index_copy_(0, row_index_, dx);
-    row_index_ = Tensor();
-  }
   for (size_t i = layers_.size(); i-- > 0;) {
     Kept kept = std::move(kept_.back());
     kept_.pop_back();

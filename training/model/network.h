@@ -33,7 +33,6 @@ struct NetworkOptions {
   at::Device device = at::kCPU;         // where the weights lie and everything is computed
   at::ScalarType type = at::kFloat;     // type of activations and products: float32 or bfloat16
   bool checkpoint_activations = false;  // keep only the inputs of the layers
-  bool all_rows = false;                // compute the last layer everywhere, for comparison
 };
 
 // The indices at which `batch` has targets, in increasing order, each once.

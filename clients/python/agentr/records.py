@@ -77,7 +77,7 @@ class Tree:
 
 @dataclasses.dataclass
 class Row:
-    """One training example. provenance says where it comes from, {} where no such file stands beside."""
+    """One training example. provenance says where it comes from; {} where nothing does."""
     task: Optional[int]
     messages: List[Message]
     provenance: Dict[str, Any]
@@ -249,7 +249,7 @@ def _lines(path):
                 raise ValueError(f"{path}, line {number}: {error}") from None
 
 
-_ROW = ("messages", "revise_log", "task_num")
+_ROW = ("messages", "revise_log", "task_num", "provenance")
 
 
 def rows(path) -> List[Row]:
@@ -262,7 +262,9 @@ def rows(path) -> List[Row]:
         messages = record.get("messages", record.get("revise_log"))
         if messages is None:
             raise ValueError(f"{path}: row {index} has neither messages nor revise_log")
-        origin = origins[index] if index < len(origins) else {}
+        origin = origins[index] if index < len(origins) else record.get("provenance")
+        if not isinstance(origin, dict):
+            origin = {}
         task = origin.get("task", record.get("task_num"))
         result.append(Row(None if task is None else int(task), _messages(messages), origin,
                           _rest(record, _ROW)))

@@ -28,9 +28,10 @@ def flat(record, prefix=""):
 
 def metrics(folder, follow=False, poll=2.0):
     """Yields (step, {name: number}) of each line of metrics.jsonl, and with `follow` waits for more until
-    nothing has come for an hour. A line that is only half written is waited for; a step that was sent already (a run
-    that continues after a kill repeats the steps since its checkpoint) is not yielded again."""
+    nothing has come for an hour. A line that is only half written is waited for; what was sent already (a run that
+    continues after a kill repeats the steps since its checkpoint) is not yielded again. A step may have several lines."""
     path, position, last, silent = os.path.join(folder, "metrics.jsonl"), 0, -1, 0.0
+    sent = set()  # the names of the step `last`
     while True:
         size = os.path.getsize(path) if os.path.exists(path) or not follow else 0
         if size < position:
@@ -45,8 +46,11 @@ def metrics(folder, follow=False, poll=2.0):
                 record = json.loads(line)
                 step = int(record.get("step", record.get("iteration", last + 1)))
                 if step > last:
-                    last = step
-                    yield step, flat({k: v for k, v in record.items() if k not in ("step", "iteration")})
+                    last, sent = step, set()
+                values = flat({k: v for k, v in record.items() if k not in ("step", "iteration")})
+                if step == last and not values.keys() <= sent:
+                    sent |= values.keys()
+                    yield step, values
         if not follow or silent > 3600:
             return
         time.sleep(poll)

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "clients/env/dialect_protocol.h"
 #include "tasks/task_kinds.h"
 #include "tests/clients/env/embedded_server.h"
 #include "tests/clients/http/fault_proxy.h"
@@ -98,6 +99,26 @@ TEST(HttpEnvironment, AStepWhoseReplyIsLostIsNotRepeated) {
   EXPECT_THAT(step.error().message, HasSubstr("POST " + server.url() + "/step"));
   EXPECT_EQ(server.calls("/step"), 1);
   EXPECT_EQ(session->Reset(1).value(), "task 1");
+}
+
+TEST(HttpEnvironment, RewardsThatAddUpNeedTheReplyToEveryStep) {
+  ToyTextCraft server;
+  for (const RewardMode mode : {RewardMode::kLast, RewardMode::kSum}) {
+    HttpDialect dialect;
+    dialect.name = "textcraft";
+    dialect.mode = mode;
+    HttpEnvironment env(std::make_unique<DialectProtocol>(dialect), {server.url()}, QuickHttp());
+    auto session = env.Open().value();
+    session->Reset(1).value();
+    server.LoseReply("/step");
+    EXPECT_EQ(session->Step("win").error().kind, ErrorKind::kSessionLost);
+    // This server knows no /observation; where rewards add up, it is not even asked.
+    EXPECT_EQ(session->Observation().error().kind,
+              mode == RewardMode::kSum ? ErrorKind::kSessionLost : ErrorKind::kRejected);
+    EXPECT_EQ(session->Reset(1).value(), "task 1");
+    EXPECT_EQ(session->Step("win").value().reward, 1);
+    EXPECT_EQ(session->Step("win").value().reward, mode == RewardMode::kSum ? 2 : 1);
+  }
 }
 
 TEST(HttpEnvironment, ResetExpandAndOpenAreRepeated) {

@@ -111,7 +111,7 @@ TEST(OpenEnv, AStepWithoutAnswerEndsTheConnection) {
   const auto step = session->Step("a");
   ASSERT_FALSE(step);
   EXPECT_EQ(step.error().kind, ErrorKind::kSessionLost) << "its answer could come later";
-  EXPECT_THAT(step.error().message, HasSubstr("no answer in 0.2 s"));
+  EXPECT_THAT(step.error().message, HasSubstr("no reply in 0.2 s"));
   EXPECT_EQ(session->Reset(7).value(), "task 7");
   EXPECT_EQ(server.opened(), 2);
 }
@@ -230,6 +230,18 @@ TEST(OpenEnv, AServerWithoutWebSocketIsNamed) {
   EXPECT_EQ(session.error().kind, ErrorKind::kRejected);
   EXPECT_THAT(session.error().message,
               AllOf(HasSubstr("/ws"), HasSubstr("opens no WebSocket there (it answers HTTP 404)")));
+}
+
+TEST(OpenEnv, WithoutAConnectionTheUnusedProxyIsNamed) {
+  ::setenv("http_proxy", "http://ann:secret@127.0.0.1:1", 1);
+  HttpOptions options = Quick();
+  options.connect_timeout_s = 0.1;
+  const auto stats = std::make_shared<CallStats>();
+  const HttpClient http(Secret("http://192.0.2.1:9"), options, stats);  // nobody's (RFC 5737)
+  ::unsetenv("http_proxy");
+  const auto session = OpenEnvClient(http, "/ws", options, stats).Create();
+  ASSERT_FALSE(session);
+  EXPECT_THAT(session.error().message, HasSubstr("without the proxy"));
 }
 
 TEST(OpenEnv, ARewardThatIsNullLeavesTheEpisodesAsItIs) {

@@ -123,10 +123,13 @@ TEST(Protocol, KnowsTheUsualWordsForALostSession) {
        {"Session 7 not found", "unknown session id", "env 3 does not exist",
         "Environment has been deleted.", "no such session: 7", "the session has expired",
         "No environment with id 7", "No session 7", "the session timed out",
-        "Session 7 doesn't exist", "env_id 7 do not exist"}) {
+        "Session 7 doesn't exist", "env_id 7 do not exist", "unknown env_idx: 7",
+        "environment 7 not found", R"({"detail": "Invalid sessionId"})"}) {
     EXPECT_TRUE(kTextCraft->IsLostSession({ErrorKind::kEnvironment, words, 0})) << words;
   }
-  for (const char* words : {"item not found", "the door is closed", "invalid action"}) {
+  for (const char* words : {"item not found", "the door is closed", "invalid action",
+                            "Invalid action: identify the lamp", "no such thing: envelope",
+                            "This environment has no such room.", "unknown word: idle"}) {
     EXPECT_FALSE(kTextCraft->IsLostSession({ErrorKind::kEnvironment, words, 0})) << words;
     const auto step = kTextCraft->ParseStep(fmt::format(R"({{"error": "{}"}})", words));
     EXPECT_FALSE(kTextCraft->IsLostSession(step.error())) << step.error().message;

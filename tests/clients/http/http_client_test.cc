@@ -1,8 +1,10 @@
 #include "clients/http/http_client.h"
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,11 +16,24 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "tests/clients/http/local_server.h"
 #include "tests/clients/http/raw_server.h"
+
+// Takes the place of the system's function in this program: "two.localhost" has two addresses.
+extern "C" int getaddrinfo(const char* host, const char* port, const addrinfo* hints,
+                           addrinfo** found) {
+  static const auto real =
+      reinterpret_cast<decltype(&getaddrinfo)>(::dlsym(RTLD_NEXT, "getaddrinfo"));
+  if (host == nullptr || std::string_view(host) != "two.localhost") {
+    return real(host, port, hints, found);
+  }
+  if (const int error = real("127.0.0.2", port, hints, found); error != 0) return error;
+  return real("127.0.0.1", port, hints, &(*found)->ai_next);
+}
 
 namespace agentr {
 namespace {
@@ -101,7 +116,9 @@ TEST(HttpClient, RefusedPort) {
   const HttpError error = ErrorOf(d.client.Get("/x"));
   EXPECT_EQ(error.kind, ErrorKind::kUnreachable);
   EXPECT_FALSE(error.sent);
-  EXPECT_THAT(error.message, HasSubstr("GET " + url + "/x: cannot connect; is the server running"));
+  EXPECT_THAT(error.message, HasSubstr("GET " + url +
+                                       "/x: cannot connect (Connection refused); is the server "
+                                       "running"));
   EXPECT_EQ(d.stats->errors(ErrorKind::kUnreachable), 1);
 }
 
@@ -265,6 +282,34 @@ TEST(HttpClient, HostsHaveNames) {
   server.Start();
   Dialled d("http://localhost:" + std::to_string(server.port()));
   EXPECT_TRUE(d.client.Get("/"));
+}
+
+TEST(HttpClient, AnAddressThatAnswersNothingLeavesTimeForTheNext) {
+  LocalServer server;
+  server->Get("/", [](const auto&, auto& response) { response.set_content("ok", "text/plain"); });
+  server.Start();
+  // A full queue of connections drops further ones.
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(server.port()));
+  ::inet_pton(AF_INET, "127.0.0.2", &address.sin_addr);
+  const auto* const at = reinterpret_cast<const sockaddr*>(&address);
+  std::vector<int> sockets;
+  for (int i = 0; i < 4; ++i) {
+    sockets.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
+    if (i > 0) {
+      ::connect(sockets.back(), at, sizeof address);
+      continue;
+    }
+    ASSERT_EQ(::bind(sockets.back(), at, sizeof address), 0);
+    ::listen(sockets.back(), 0);
+  }
+  HttpOptions options;
+  options.connect_timeout_s = 1;
+  Dialled d("http://two.localhost:" + std::to_string(server.port()), options);
+  const auto reply = d.client.Get("/");
+  EXPECT_TRUE(reply) << reply.error().message;
+  for (const int socket : sockets) ::close(socket);
 }
 
 // Passwords.

@@ -82,7 +82,9 @@ TEST(HttpReplyTest, Faults) {
     EXPECT_EQ(fault(text), static_cast<int>(HttpFault::kMalformed)) << text;
   }
   for (const std::string& text : {std::string(), ok, ok + "Content-Length: 5\r\n\r\nhell",
-                                  ok + "Transfer-Encoding: chunked\r\n\r\n3\r\na"}) {
+                                  ok + "Transfer-Encoding: chunked\r\n\r\n3\r\na",
+                                  ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc",
+                                  ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r"}) {
     EXPECT_EQ(fault(text), static_cast<int>(HttpFault::kBroken)) << text;
   }
   for (const std::string& text :

@@ -111,6 +111,7 @@ TEST(Proxy, GetsTheWholeUrlOfARequestWithoutTls) {
               AllOf(StartsWith("GET http://api.example.org:81/v1/models HTTP/1.1\r\n"),
                     HasSubstr("\r\nHost: api.example.org:81\r\n"),
                     HasSubstr("\r\nProxy-Authorization: Basic YW5uOnB3\r\n")));
+  EXPECT_EQ(client.header_lines().Reveal(), "") << "WebSockets send them to the server itself";
 }
 
 TEST(Proxy, OpensATunnelForTls) {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <thread>
 
 namespace agentr {
@@ -22,6 +23,7 @@ class FixedModel : public LanguageModel {
                                    const SamplingParams&) override {
     ++calls;
     std::this_thread::sleep_for(std::chrono::microseconds(200));  // so that requests overlap
+    if (during) during(n);
     if (fail) return Fail(ErrorKind::kServer, "broken");
     CompletionBatch batch;
     batch.completions.resize(static_cast<size_t>(n));
@@ -31,6 +33,7 @@ class FixedModel : public LanguageModel {
   }
 
   std::atomic<int> calls = 0;
+  std::function<void(int n)> during;
   int64_t requests = 1;
   bool fail = false;
   bool one_by_one = false;  // as a server that ignores n
@@ -147,6 +150,25 @@ TEST_F(LimitedModelTest, HoldsWithManyThreads) {
   EXPECT_EQ(answered, 90);
   EXPECT_EQ(inner_->calls, 90);
   EXPECT_EQ(model.spent(), 9900);
+}
+
+// The sum of two reservations, without both again, is above 0.
+TEST_F(LimitedModelTest, RoundingOfLargePricesHoldsNobodyUp) {
+  const TokenPrice price{900, 2699.9999999999995};
+  Make({.budget = 1e6, .price = price});
+  std::atomic<bool> first_done = false;
+  inner_->during = [&](int n) {
+    while (n == 1 ? inner_->calls < 2 : !first_done) std::this_thread::yield();
+  };
+  std::thread first([&] {
+    EXPECT_TRUE(Ask(1));
+    first_done = true;
+  });
+  while (inner_->calls < 1) std::this_thread::yield();
+  EXPECT_TRUE(Ask(3));
+  first.join();
+  inner_->during = nullptr;
+  EXPECT_EQ(Ask(1000).error().kind, ErrorKind::kRejected);
 }
 
 TEST_F(LimitedModelTest, IsTheModelThatItLimits) {

@@ -167,6 +167,15 @@ class ProtocolTest(ServerTest):
             self.assertEqual(fields.get("Connection"), "close" if status != 200 else None)
         self.assertEqual(self.post(server, "/step", id=id, action="a")["observation"], "a 1")
 
+    def test_web_pages_are_refused_at_every_address_of_this_machine(self):
+        for host in ("127.0.0.1", "::1"):
+            try:
+                server = self.start(Counter, host=host)
+            except OSError:
+                self.skipTest("this machine has no IPv6")
+            headers = {"Origin": "http://page.example"}
+            self.assertEqual(self.raw(server, "POST", "/create", "{}", headers)[0], 403, host)
+
     def test_many_requests_on_one_connection(self):
         server = self.start(NumberGame)
         connection = http.client.HTTPConnection(*server.server_address[:2], timeout=60)

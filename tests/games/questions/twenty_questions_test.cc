@@ -273,6 +273,22 @@ TEST(CityTable, HasTheCitiesOfTheSheetInTheirOrder) {
   }
 }
 
+TEST(CityAnswer, WordsThatSayNothingOrAreInOthersDoNotAnswer) {
+  const CityTable& table = CityTable::BuiltIn();
+  const auto answer = [&](const char* city, const char* question) {
+    return CityAnswer(table, *table.words().Find(city), question);
+  };
+  EXPECT_EQ(answer("Seoul", "Is your city in the USA?"), "No.");
+  EXPECT_EQ(answer("Chicago", "Is your city in the USA?"), "Yes.");
+  EXPECT_EQ(answer("Seoul", "Does the city please you?"), "I do not know.");
+  EXPECT_EQ(answer("Rome", "Is it a European city?"), "Yes.");
+  EXPECT_EQ(answer("Lima", "Is it a European city?"), "No.");
+  EXPECT_EQ(answer("Lima", "Is it a South American city?"), "Yes.");
+  EXPECT_EQ(answer("Lima", "What is a great feature of the weather?"), "The climate is desert.");
+  EXPECT_EQ(answer("Lima", "Which dishes do you like?"), "People like ceviche.");
+  EXPECT_EQ(answer("Lima", "What makes it great?"), "I do not know.");
+}
+
 TEST(GuessMyCity, AnswersAndGuardsItsName) {
   const GuessMyCity game(false);
   TwentyQuestionsState state = *game.Start(18);

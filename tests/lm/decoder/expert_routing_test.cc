@@ -56,5 +56,23 @@ TEST(ExpertRouting, EntriesLieInTheOrderOfTheExperts) {
   EXPECT_EQ(entries.size(), 10u);
 }
 
+TEST(ExpertRouting, ThereAreNoMoreBlocksThanAreSaidBefore) {
+  for (const int block : {1, 2, 3, 7}) {
+    ExpertRouting routing(Config(false), 9, block);
+    for (int rows = 1; rows <= 9; ++rows) {
+      for (int shift = 0; shift < 8; ++shift) {
+        for (int row = 0; row < rows; ++row) {
+          float logits[4] = {};
+          logits[(row * shift + shift / 2) % 4] = 9;
+          routing.Choose(row, logits);
+        }
+        routing.Sort(rows);
+        EXPECT_LE(std::ssize(routing.blocks()), routing.MostBlocks(rows));
+      }
+    }
+  }
+  EXPECT_EQ(ExpertRouting(Config(false), 9, 7).MostBlocks(1), 2);
+}
+
 }  // namespace
 }  // namespace agentr

@@ -185,6 +185,17 @@ INSTANTIATE_TEST_SUITE_P(GgufModels, Parity,
                          [](const auto& test) { return std::get<0>(test.param); });
 
 // Other rotary scalings, at positions beyond the context of the training, and windows of some layers.
+// Only the file stays, of which the decoder reads the embedding: not the rows that were reordered.
+TEST(GgufModels, CopiesOfWeightsGoWhenTheyArePacked) {
+  const fs::path file = GoldenFolder("../gguf") / "llama.gguf";
+  auto weights = OpenWeights(file);
+  const std::weak_ptr<const WeightSource> left = weights;
+  const auto decoder = MakeDecoder(ReadModelConfig(file), std::move(weights), Options("float32"));
+  EXPECT_TRUE(left.expired());
+  const std::vector<int32_t> tokens = {1, 2, 3};
+  EXPECT_EQ(AllLogits(*decoder, tokens), AllLogits(*LoadDecoder(file, Options("float32")), tokens));
+}
+
 TEST(ModelVariants, LogitsAreTransformers) {
   const auto variants = nlohmann::json::parse(
       ReadFile(AGENTR_SOURCE_DIR "/tests/golden/model_variants.json"))["variants"];

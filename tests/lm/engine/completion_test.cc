@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "common/utf8.h"
 #include "tests/lm/engine/small_engine.h"
 #include "tests/lm/small_lm.h"
 
@@ -187,6 +188,29 @@ TEST(Completion, TheTokensOfAStopStringCanBeLeftOut) {
   LeaveOutStop(tokenizer, whole);
   EXPECT_EQ(whole.token_ids.size(), 3U);
   EXPECT_EQ(whole.left_out, 0);
+}
+
+// A tokenizer that leaves out the first byte of a text.
+class Beheading : public ByteTokenizer {
+  std::string FirstTokenBytes(int32_t) const override { return ""; }
+};
+
+TEST(Completion, OfATextThatGoesOnHasItsBeginning) {
+  const Beheading tokenizer;
+  FakeDecoder decoder(SmallShape());
+  Engine engine(decoder, tokenizer, {});
+  GenerationRequest request = Request({'a'}, 9);
+  request.params.temperature = 0;
+  request.continues_text = true;
+  const GeneratedSequence sequence = engine.Generate(request).Wait()->sequences[0];
+  EXPECT_EQ(sequence.text, ToValidUtf8(tokenizer.Decode(sequence.token_ids, true)));
+  // The tokens of a stop string are left out of the same text.
+  GeneratedSequence stopped;
+  stopped.text = "a b";
+  stopped.token_ids = {'a', ' ', 'b', '.'};
+  stopped.logprobs.resize(4);
+  LeaveOutStop(tokenizer, stopped, /*continues_text=*/true);
+  EXPECT_EQ(stopped.token_ids.size(), 3U);
 }
 
 TEST(Completion, WhatWasHeldBackForAStopStringIsPartOfTheText) {

@@ -174,6 +174,16 @@ TEST(JinjaTemplate, HostileTemplatesEndAtALimit) {
   EXPECT_TRUE(Render("{% set ns = namespace() %}{% set ns.x = ns %}{% set ns.y = [ns] %}"));
 }
 
+// Jinja takes one item from it.
+TEST(JinjaTemplate, TheFirstItemOfAGeneratorIsTaken) {
+  const auto rendered = Render(
+      "{{ (messages | selectattr('role', 'equalto', 'user') | first).content | trim }} "
+      "{% set roles = messages | map(attribute='role') %}{{ roles | first }} {{ roles | first }} "
+      "{{ roles | join }} {{ roles | first is defined }}");
+  ASSERT_TRUE(rendered) << rendered.error().Describe();
+  EXPECT_EQ(rendered->text, "one system user assistant False");
+}
+
 // Against every place at which the part could stand.
 TEST(Occurrences, AreThoseOfAPlainSearch) {
   const std::string letters = "ab";

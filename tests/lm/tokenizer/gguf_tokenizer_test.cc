@@ -2,6 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "common/error.h"
 #include "common/file.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
@@ -31,13 +37,88 @@ TEST(GgufTokenizer, GivesTheIdsOfLlamaCpp) {
   }
 }
 
-TEST(GgufTokenizer, SaysWhichKindsItReads) {
+// The golden file of a kind with other values of some text fields. An empty value: the field is
+// missing, because another name stands in its place.
+std::string Changed(const std::string& kind,
+                    const std::vector<std::pair<std::string, std::string>>& changes) {
+  std::string bytes = ReadFile(AGENTR_SOURCE_DIR "/tests/golden/gguf/tokenizer_" + kind + ".gguf");
+  for (const auto& [name, text] : changes) {
+    const size_t at = bytes.find(name);
+    if (text.empty()) {
+      bytes[at + name.size() - 1] = '?';
+      continue;
+    }
+    const size_t size_at = at + name.size() + sizeof(uint32_t);  // behind the type
+    uint64_t size = 0;
+    std::memcpy(&size, bytes.data() + size_at, sizeof size);
+    bytes.replace(size_at + sizeof size, size, text);
+    size = text.size();
+    std::memcpy(bytes.data() + size_at, &size, sizeof size);
+  }
+  return bytes;
+}
+
+std::unique_ptr<Tokenizer> LoadChanged(
+    const std::string& kind, const std::vector<std::pair<std::string, std::string>>& changes) {
   const ScratchFolder folder;
-  std::string bytes = ReadFile(AGENTR_SOURCE_DIR "/tests/golden/gguf/tokenizer_qwen2.gguf");
-  const size_t at = bytes.find("qwen2", bytes.find("tokenizer.ggml.pre"));
-  folder.Write("a.gguf", bytes.replace(at, 5, "qwenx"));
+  return Tokenizer::Load(folder.Write("a.gguf", Changed(kind, changes)));
+}
+
+const std::string kPre = "tokenizer.ggml.pre", kArchitecture = "general.architecture";
+const std::string kText = "Hello, it's 12345 \n\n caf\xc3\xa9";
+
+TEST(GgufTokenizer, KnowsTheOtherNamesOfDivisions) {
+  for (const auto& [kind, names] : {std::pair<std::string, std::vector<std::string>>(
+                                        "llama3", {"llama3", "llama-v3", "falcon3", "smaug-bpe"}),
+                                    {"qwen2", {"deepseek-r1-qwen"}}}) {
+    const std::vector<int32_t> ids = LoadChanged(kind, {})->Encode(kText);
+    for (const std::string& name : names) {
+      EXPECT_EQ(LoadChanged(kind, {{kPre, name}})->Encode(kText), ids) << name;
+    }
+  }
+}
+
+// Qwen's files take each digit apart, GPT-2's do not.
+TEST(GgufTokenizer, WithoutADivisionTakesThatOfTheArchitectureOrWarns) {
+  const std::vector<int32_t> ids = LoadChanged("qwen2", {})->Encode(kText);
+  ::testing::internal::CaptureStdout();
+  for (const std::string architecture : {"qwen2", "qwen3"}) {
+    EXPECT_EQ(LoadChanged("qwen2", {{kPre, ""}, {kArchitecture, architecture}})->Encode(kText),
+              ids);
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
+  ::testing::internal::CaptureStdout();
+  const auto assumed = LoadChanged("qwen2", {{kPre, ""}});
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(),
+              ::testing::HasSubstr("a.gguf does not say how its tokenizer divides a text"));
+  EXPECT_EQ(assumed->Encode(kText), LoadChanged("qwen2", {{kPre, "gpt-2"}})->Encode(kText));
+}
+
+TEST(GgufTokenizer, BosStandsBeforeATextWhereLlamaCppPutsIt) {
+  const auto adds_bos = [](const std::string& kind, const std::string& pre) {
+    const ScratchFolder folder;
+    const auto file =
+        folder.Write("a.gguf", Changed(kind, {{"tokenizer.ggml.add_bos_token", ""}, {kPre, pre}}));
+    return GgufTokenizerConfig(GgufFile(file)).adds_bos;
+  };
+  for (const std::string pre : {"llama-bpe", "llama3", "llama-v3", "falcon3"}) {
+    EXPECT_EQ(adds_bos("llama3", pre), true) << pre;
+  }
+  EXPECT_EQ(adds_bos("llama3", "smaug-bpe"), false);
+  EXPECT_EQ(adds_bos("qwen2", "qwen2"), false);
+}
+
+TEST(GgufTokenizer, SpecialTokensOfPhi3TakeTheSpaceBehindThem) {
+  const auto phi3 = LoadChanged("llama2", {{kArchitecture, "phi3"}});
+  EXPECT_EQ(phi3->Encode("</s> \n a"), phi3->Encode("</s>a"));
+  EXPECT_NE(phi3->Encode("<s> a"), phi3->Encode("<s>a"));
+  const auto llama = LoadChanged("llama2", {});
+  EXPECT_NE(llama->Encode("</s> \n a"), llama->Encode("</s>a"));
+}
+
+TEST(GgufTokenizer, SaysWhichKindsItReads) {
   try {
-    Tokenizer::Load(folder.path() / "a.gguf");
+    LoadChanged("qwen2", {{kPre, "qwenx"}});
     FAIL();
   } catch (const FatalError& error) {
     EXPECT_EQ(error.code(), ExitCode::kFile);

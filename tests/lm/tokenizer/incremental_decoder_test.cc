@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/lm/tokenizer/byte_tokenizer.h"
+#include "tests/lm/tokenizer/golden_tokenizer.h"
 
 namespace agentr {
 namespace {
@@ -29,6 +30,16 @@ TEST(IncrementalDecoder, IllFormedBytesBecomeOneReplacementPerSubsequence) {
   EXPECT_EQ(text, expected);
   EXPECT_EQ(decoder.Finish(), kReplacement);
   EXPECT_EQ(decoder.Finish(), "");
+}
+
+// Metaspace's decoder leaves out the space before a text.
+TEST(IncrementalDecoder, KeepsTheSpaceOfATextThatGoesOn) {
+  const auto tokenizer = GoldenTokenizer("mistral");
+  const int32_t id = tokenizer->Encode(" a").front();
+  ASSERT_EQ(tokenizer->TokenBytes(id).front(), ' ');
+  EXPECT_EQ(IncrementalDecoder(*tokenizer).Add(id), tokenizer->TokenBytes(id).substr(1));
+  EXPECT_EQ(IncrementalDecoder(*tokenizer, true, /*continues_text=*/true).Add(id),
+            tokenizer->TokenBytes(id));
 }
 
 TEST(IncrementalDecoder, SkipsSpecialTokensIfAsked) {

@@ -56,6 +56,19 @@ TEST_F(MistakesTest, ARevisionOfTheSearchIsNoStepAndNoMistake) {
   EXPECT_THAT(Found(tree), ElementsAre("a/g"));
 }
 
+TEST_F(MistakesTest, WhatAHistoryShowsIsTheEnvironments) {
+  const Tree tree = WithRevisions(HandTree({{"p wait g", 1}}));
+  const auto saw = [&](const char* path) {
+    std::vector<std::string> texts;
+    for (const Message& message : HistoryOf(tree, family_, At(tree, path))) {
+      if (message.role == "user") texts.push_back(message.content);
+    }
+    return texts;
+  };
+  EXPECT_THAT(saw("p wait"), ElementsAre("Goal 3.", "saw p"));
+  EXPECT_THAT(saw("p wait g"), ElementsAre("Goal 3.", "saw p", "saw p wait g"));
+}
+
 TEST_F(MistakesTest, AStepBelowWhichNothingAsGoodWasFound) {
   EXPECT_THAT(Found(HandTree({{"p g", 1}, {"p a b", 0}})), ElementsAre("a/g"));
   EXPECT_THAT(Found(HandTree({{"p g", 1}, {"p a b", 0.8}})), IsEmpty()) << "as good within beta";

@@ -157,7 +157,7 @@ TEST_P(ReplayTest, WhatATaskFileCallsRefusedIsTakenAgain) {
   const ReplayedEpisode episode = replayer.Run(StateTree::kRoot, actions).value();
   ASSERT_EQ(episode.size(), 4U);
   EXPECT_TRUE(episode[1].refused && episode[1].unchanged);
-  EXPECT_EQ(replayer.Shown(episode[2].state), "saw p") << "what the state was entered with";
+  EXPECT_EQ(replayer.Seen(episode[2].state), "saw p") << "what the state was entered with";
   EXPECT_EQ(episode[3].result.reward, 0.6);
 }
 

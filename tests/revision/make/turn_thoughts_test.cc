@@ -4,6 +4,7 @@
 
 #include "rows/audit.h"
 #include "tasks/textcraft/textcraft_family.h"
+#include "tasks/webshop/webshop_family.h"
 #include "tests/mcts/toy_environment.h"
 
 namespace agentr {
@@ -109,6 +110,22 @@ TEST_F(TurnThoughtsTest, WhatTheRevisionTurnSaysMayStandInTheNextTurn) {
   EXPECT_EQ(trajectory.turns.size(), 3U) << "the environment took it for an action";
   insert("ok.", true);
   EXPECT_EQ(trajectory.turns.size(), 3U) << "the next turn is not trained";
+}
+
+// "ok." is no page of the shop: what was seen before still holds, and the revision has said already
+// what was done.
+TEST_F(TurnThoughtsTest, BehindARevisionTheEnvironmentsLastAnswerCounts) {
+  const std::string item =
+      "Instruction: [SEP] buy a lamp with color: red, and price lower than 20.00 dollars [SEP] "
+      "Back to Search [SEP] < Prev [SEP] color [SEP] red [SEP] blue [SEP] A Lamp [SEP] "
+      "Price: $12.5 [SEP] Rating: N.A. [SEP] Description [SEP] Features [SEP] Reviews [SEP] "
+      "Buy Now";
+  trajectory.first_observation = item;
+  Add(Part::kBad, "x", "click[blue]", item);
+  Add(Part::kRevision, "I clicked blue instead of red.", "wait", "ok.");
+  Add(Part::kGood, "y", "click[red]", item);
+  EXPECT_TRUE(MendThoughts("rewrite", WebShopFamily(), trajectory, counts));
+  EXPECT_EQ(Thought(2), "color: red, as asked.");
 }
 
 TEST_F(TurnThoughtsTest, AFamilyWithoutWordsOfItsOwnKeepsThem) {

@@ -80,9 +80,30 @@ TEST(ReadEpisodeTrees, GroupsByTask) {
     store.Commit(episode);
   }
   const std::vector<Tree> trees = ReadEpisodeTrees(folder.path() / "toy", "toy");
-  ASSERT_EQ(trees.size(), 1U);  // one episode is no group
+  ASSERT_EQ(trees.size(), 2U);
   EXPECT_EQ(trees[0].origin().task_id, 7);
   EXPECT_EQ(trees[0].size(), 4);
+  EXPECT_EQ(trees[0].root().visits, 2);
+  EXPECT_EQ(trees[1].root().visits, 1);
+}
+
+TEST(ReadEpisodeTrees, CountTheRewardsOfEpisodesThatWereCutAtOnce) {
+  const TemporaryFolder folder;
+  FileEpisodeStore store(folder.path() / "toy", "{}");
+  for (const Episode& episode :
+       {Played(0, "ax", 1), Played(1, "", 0, EpisodeEnd::kCutTurn), Played(2, "ay", 1)}) {
+    ASSERT_EQ(store.TryClaim(episode.task_id, episode.attempt), Claim::kMine);
+    store.Commit(episode);
+  }
+  const std::vector<Tree> trees = ReadEpisodeTrees(folder.path() / "toy", "toy");
+  ASSERT_EQ(trees.size(), 1U);
+  EXPECT_EQ(trees[0].root().visits, 3);
+  ASSERT_EQ(trees[0].size(), 5);  // a, x, y, and the one without a response
+  // Of the mean 2/3.
+  const std::vector<double> advantages = TreeGroupAdvantages({&trees[0]}, false)[0];
+  EXPECT_NEAR(advantages[1], 1.0 / 3, 1e-12);
+  EXPECT_TRUE(trees[0].node(3).response.empty());
+  EXPECT_NEAR(advantages[3], -2.0 / 3, 1e-12);
 }
 
 TEST(ReadEpisodeTrees, RefusesWhatTheModelDidNotSay) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "common/file.h"
+#include "eval/episode_store.h"
 #include "mcts/tree_file.h"
 #include "tests/mcts/toy_search.h"
 #include "tests/training/data/row_helpers.h"
@@ -10,6 +11,7 @@
 namespace agentr {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 Node TextCraftTurn(const std::string& action, const std::string& observation, double reward = 0,
@@ -184,6 +186,57 @@ TEST_F(ReadTreeDataTest, TheHashKnowsTheData) {
 TEST_F(ReadTreeDataTest, SaysWhyNothingCanBeLearned) {
   Write(101, /*best=*/0);
   EXPECT_THAT(FatalMessage([&] { Read(TreeAlgorithmKind::kDpo); }), HasSubstr("nearly equal"));
+  std::filesystem::remove(folder_.path() / "textcraft/hand/search_results_101.json");
+  Write(1);
+  EXPECT_THAT(FatalMessage([&] { Read(TreeAlgorithmKind::kDpo); }),
+              HasSubstr("1 of its tasks are test tasks"));
+}
+
+TEST_F(ReadTreeDataTest, KnowsAtWhichTemperatureTheTreesWereSampled) {
+  Write(101);
+  EXPECT_EQ(Read(TreeAlgorithmKind::kTreeGrpo).temperature, 1);
+  Tree tree = CraftTree(102, 1);
+  TreeOrigin origin = tree.origin();
+  origin.search = R"({"temperature": 0.7})";
+  Tree cool(origin, tree.instruction(), tree.root().observation);
+  for (int i = 1; i < tree.size(); ++i) {
+    Node node = tree.node(i);
+    node.children.clear();
+    cool.Restore(cool.Add(node.parent, node), tree.node(i).visits, tree.node(i).value);
+  }
+  WriteFileAtomically(folder_.path() / "textcraft/hand/search_results_102.json",
+                      WriteTree(cool, TreeFormat::kCompact));
+  EXPECT_EQ(Read(TreeAlgorithmKind::kTreeGrpo).temperature, 0.7);
+}
+
+// Groups of recorded episodes: what is no group, and what was cut before it said anything.
+TEST_F(ReadTreeDataTest, EpisodesThatTeachNothingAreNamedOrLeftOut) {
+  options_.episodes = (folder_.path() / "played/textcraft/model").string();
+  FileEpisodeStore store(options_.episodes, "{}");
+  const auto play = [&](int task_id, int attempt, double reward) {
+    Episode episode;
+    episode.task_id = task_id;
+    episode.attempt = attempt;
+    episode.reward = reward;
+    episode.instruction = {{"user", "Craft."}, {"assistant", "Ok."}};
+    episode.first_observation = "Goal: craft oak planks.";
+    if (reward > 0) {
+      episode.turns.push_back({TextCraftTurn("get 1 oak log", "Got 1 oak log")});
+    } else {
+      episode.end = EpisodeEnd::kCutTurn;
+    }
+    ASSERT_EQ(store.TryClaim(task_id, attempt), Claim::kMine);
+    store.Commit(episode);
+  };
+  play(1, 0, 1);  // a test task
+  play(101, 0, 1);
+  EXPECT_THAT(FatalMessage([&] { Read(TreeAlgorithmKind::kTreeGrpo); }),
+              AllOf(HasSubstr("1 of its tasks are test tasks"), HasSubstr("--split train"),
+                    HasSubstr("2 of its tasks have one episode"), HasSubstr("--attempts 8")));
+  play(101, 1, 0);
+  const TreeData data = Read(TreeAlgorithmKind::kTreeGrpo);
+  ASSERT_EQ(data.items.size(), 1U) << "the cut one has no response to learn from";
+  EXPECT_NEAR(data.responses[0].advantage, 1, 1e-9);
 }
 
 }  // namespace

@@ -152,6 +152,29 @@ TEST(World, RandomActionsOfWebShopAreNeverInvalid) {
   }
 }
 
+TEST(World, APurchaseWinsOnlyWithTheFullReward) {
+  WorldOptions options;
+  options.task = WorldKind::kWebShop;
+  options.environments = 8;
+  const auto world = WithChangedPrompts(MakeWorld(options, 3), "none");
+  RandomStream random(2);
+  int poor = 0;  // purchases
+  for (int turn = 0; turn < 100; ++turn) {
+    std::vector<std::string> texts;
+    for (size_t i = 0; i < world->size(); ++i) texts.push_back(world->AnyAction(i, random));
+    const std::vector<std::string_view> actions(texts.begin(), texts.end());
+    for (const BatchStep& step : world->Step(actions)) {
+      if (!step.done) continue;
+      EXPECT_EQ(world->Won(step), step.reward > 0.999);
+      poor += !step.truncated && step.reward < 1 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(poor, 0);
+  const auto echo = MakeWorld({.task = WorldKind::kEcho}, 3);
+  EXPECT_TRUE(echo->Won({.observation = "", .reward = -1, .done = true}));
+  EXPECT_FALSE(echo->Won({.observation = "", .done = true, .truncated = true}));
+}
+
 // Otherwise a policy could avoid the cost of questions by silence.
 TEST(World, SilenceCostsAQuestion) {
   WorldOptions options;

@@ -73,6 +73,8 @@ TEST_F(HttpServiceTest, WhatIsNotOffered) {
   EXPECT_EQ(client.Post("/query", "", "text/plain")->status, 405);
   EXPECT_EQ(client.Delete("/echo")->status, 405);
   EXPECT_EQ(client.Get("/" + std::string(5000, 'x'))->status, 404);
+  reply = client.Get("/%1b%c3");
+  EXPECT_EQ(reply->body, R"({"error":"There is no GET /\\x1b\\xc3 here."})");
 }
 
 TEST_F(HttpServiceTest, WrongBodies) {
@@ -262,6 +264,27 @@ TEST(HttpServiceLimitTest, StoppingFinishesRepliesUnderWay) {
   stopper.join();
 }
 
+TEST(HttpServiceLimitTest, StoppingDoesNotMakeClientsLookGone) {
+  HttpService service(HttpServiceOptions{});
+  std::atomic<bool> entered = false;
+  service.Get("/slow", [&](const HttpRequest& request) {
+    entered = true;
+    entered.notify_all();
+    bool gone = false;
+    for (int i = 0; i < 50; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      gone = gone || request.ClientGone();
+    }
+    return HttpResponse{.body = gone ? "gone" : "there"};
+  });
+  service.Start();
+  RawClient client(service.port());
+  client.Send("GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  entered.wait(false);
+  service.Stop();
+  EXPECT_THAT(client.ReadToEnd(), EndsWith("there"));
+}
+
 // Each piece is there before the next is made: a piece waits for the client to have read the one
 // before.
 TEST(HttpServiceStreamTest, PiecesComeOneByOne) {
@@ -387,7 +410,7 @@ TEST(AboutPageTest, OnlyBrowsersGetIt) {
       client.Get("/", httplib::Headers{{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"}});
   EXPECT_EQ(page->status, 200);
   EXPECT_EQ(page->get_header_value("Content-Type"), "text/html; charset=utf-8");
-  EXPECT_THAT(page->body, AllOf(HasSubstr("a &lt;b> &amp; c"), HasSubstr("<li>POST /step</li>"),
+  EXPECT_THAT(page->body, AllOf(HasSubstr("a &lt;b&gt; &amp; c"), HasSubstr("<li>POST /step</li>"),
                                 HasSubstr("<a href=\"/health\">/health</a>")));
 }
 

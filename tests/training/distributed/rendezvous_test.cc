@@ -56,6 +56,8 @@ TEST(Rendezvous, TorchrunsVariables) {
 
 TEST(Rendezvous, SlurmsVariables) {
   EXPECT_EQ(PlaceOf(kSlurm), (Place{9, 16, 1, "gpu007", 24567, false, 1}));
+  EXPECT_EQ(PlaceOf(With(kSlurm, "SLURM_NTASKS_PER_NODE", "4"))->local_size, 4);
+  EXPECT_EQ(PlaceOf(With(kSlurm, "SLURM_NTASKS_PER_NODE", "8(x2)"))->local_size, 8);
   const auto other = PlaceOf(With(With(kSlurm, "MASTER_ADDR", "a"), "MASTER_PORT", "77"));
   EXPECT_EQ(other->host, "a");
   EXPECT_EQ(other->port, 77);

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/error.h"
 #include "common/file.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/decoder/load_decoder.h"
@@ -178,14 +179,11 @@ TEST_P(Families, EveryWayOfBatchingIsTheSame) {
       rest(rows.begin() + 3, rows.end());
   ExpectSame(RunStep(network, {MakeBatch(some, true), MakeBatch(rest, true)}), expected);
 
-  NetworkOptions checkpointing, everywhere;
+  NetworkOptions checkpointing;
   checkpointing.checkpoint_activations = true;
-  everywhere.all_rows = true;
-  for (const NetworkOptions& options : {checkpointing, everywhere}) {
-    Network other = TinyNetwork(GetParam(), options);
-    other.TrainAll();
-    ExpectSame(RunStep(other, {shared}), expected);
-  }
+  Network other = TinyNetwork(GetParam(), checkpointing);
+  other.TrainAll();
+  ExpectSame(RunStep(other, {shared}), expected);
 }
 
 TEST_P(Families, LogitsAreTheEngines) {
@@ -238,6 +236,21 @@ TEST(ModelVariants, LossAndGradientsAreTransformers) {
     }
   }
   EXPECT_GT(compared, 150);
+}
+
+TEST(Network, AnAdapterOfNoLayerIsRefused) {
+  LoraOptions lora;
+  lora.rank = 2;
+  lora.targets = {"q_proj", "W_pack"};
+  Network network = TinyNetwork("llama", {});
+  try {
+    network.TrainAdapters(lora, 1);
+    ADD_FAILURE();
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_NE(std::string(error.what()).find("--lora_target W_pack matches no layer"),
+              std::string::npos);
+  }
 }
 
 TEST(Network, DropoutIsTheSameForwardBackwardAndInCheckpoints) {
