@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "common/file.h"
 #include "common/json_depth.h"
+#include "common/json_fields.h"
 #include "rows/columns.h"
 #include "rows/row.h"
 
@@ -180,6 +182,16 @@ void WriteReadme(const fs::path& folder, const std::vector<CardRun>& runs) {
   WriteFileAtomically(path, text);
 }
 
+// Leaves out our entries whose file is gone.
+void Clean(const fs::path& folder, Json& info) {
+  for (auto entry = info.begin(); entry != info.end();) {
+    const std::string file =
+        entry->is_object() ? JsonFieldOr<std::string>(*entry, "file_name", "") : "";
+    const bool gone = file.ends_with(".last_turn.jsonl") && !fs::exists(folder / file);
+    entry = gone ? info.erase(entry) : std::next(entry);
+  }
+}
+
 void WriteDatasetInfo(const fs::path& folder, const std::vector<CardRun>& runs) {
   const fs::path path = folder / "dataset_info.json";
   Json info = fs::exists(path) ? ParseJson<Json>(ReadFile(path)) : Json::object();
@@ -188,6 +200,7 @@ void WriteDatasetInfo(const fs::path& folder, const std::vector<CardRun>& runs) 
     return;
   }
   const Json before = info;
+  Clean(folder, info);
   for (const CardRun& run : runs) {
     for (const RowFileOfRun& file : run.files) {
       if (file.format != DataFormat::kLastTurn) continue;

@@ -169,10 +169,10 @@ bool Protocol::IsLostSession(const Error& error) const {
     return std::ranges::any_of(
         words, [&](std::string_view word) { return text.find(word) != std::string::npos; });
   };
-  return says_one_of({"is not valid", "has been deleted", "no environment with", "no session"}) ||
+  return says_one_of({"has been deleted", "no environment with", "no session"}) ||
          (NamesSession(text) &&
           says_one_of({"not found", "not exist", "doesn't exist", "unknown", "no such", "expired",
-                       "timed out", "closed", "invalid"}));
+                       "timed out", "closed", "invalid", "is not valid"}));
 }
 
 Result<ServerVersion> ParseVersion(std::string_view reply) {

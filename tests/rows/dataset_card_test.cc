@@ -102,6 +102,11 @@ TEST_F(DatasetCardTest, LlamaFactoryIsToldOnlyOfRowsThatItTrainsRightly) {
   EXPECT_EQ(ours["formatting"], "sharegpt");
   EXPECT_EQ(ours["columns"]["messages"], "messages");
   EXPECT_EQ(ours["tags"]["assistant_tag"], "assistant");
+  std::filesystem::remove(folder_ / "webshop_centric.last_turn.jsonl");
+  WriteDatasetCard(folder_.path());
+  EXPECT_EQ(json::parse(ReadFile(folder_ / "dataset_info.json")).dump(),
+            R"({"mine":{"file_name":"mine.json"}})")
+      << "a file that is gone is not named any more";
 }
 
 TEST_F(DatasetCardTest, AFolderWithoutRowsGetsNone) {

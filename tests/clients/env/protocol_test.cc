@@ -129,7 +129,8 @@ TEST(Protocol, KnowsTheUsualWordsForALostSession) {
   }
   for (const char* words : {"item not found", "the door is closed", "invalid action",
                             "Invalid action: identify the lamp", "no such thing: envelope",
-                            "This environment has no such room.", "unknown word: idle"}) {
+                            "This environment has no such room.", "unknown word: idle",
+                            "That move is not valid.", "The data_idx 9000 is not valid"}) {
     EXPECT_FALSE(kTextCraft->IsLostSession({ErrorKind::kEnvironment, words, 0})) << words;
     const auto step = kTextCraft->ParseStep(fmt::format(R"({{"error": "{}"}})", words));
     EXPECT_FALSE(kTextCraft->IsLostSession(step.error())) << step.error().message;
