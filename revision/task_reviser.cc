@@ -148,10 +148,7 @@ Result<std::vector<Decision>> TaskReviser::Decide(Work& work) const {
     replayer.emplace(work.file.task_id, context_.family, *context_.environment, *context_.sessions,
                      context_.stop);
     AGENTR_ASSIGN_OR_RETURN(const std::string start, replayer->Start());
-    const auto plain = [&](const std::string& text) {
-      return context_.family.hints().WithoutReadings(OneLine(text)).text;
-    };
-    if (plain(start) != plain(work.tree.root().observation)) {
+    if (!SameButForReadings(context_.family, start, work.tree.root().observation)) {
       if (context_.must_replay) {
         return Fail(ErrorKind::kRejected,
                     fmt::format("the environment begins task {} differently than {}: give the "

@@ -65,7 +65,7 @@ Result<std::string> CheckPlayer::Begin(size_t session, int task) {
 }
 
 std::string CheckPlayer::Plain(const std::string& observation) const {
-  return family_.hints().WithoutReadings(OneLine(observation)).text;
+  return PlainText(family_, observation);
 }
 
 std::optional<std::string> CheckPlayer::AnyAction(const PlayedEpisode& played) {

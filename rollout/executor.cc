@@ -69,16 +69,10 @@ int Executor::Record(int state, const std::string& action, StepResult result) {
   return states_.Record(state, action, std::move(result), unchanged);
 }
 
-bool Executor::AreSame(const std::string& one, const std::string& other) const {
-  if (one == other) return true;
-  const RevisionHints& hints = family_.hints();
-  return hints.WithoutReadings(OneLine(one)).text == hints.WithoutReadings(OneLine(other)).text;
-}
-
 void Executor::CheckReplay(int state, const StepResult& replayed) {
   const StateTree::Transition& first = states_.Into(state);
   if (replayed.reward == first.result.reward && replayed.done == first.result.done &&
-      AreSame(replayed.observation, first.result.observation)) {
+      SameButForReadings(family_, replayed.observation, first.result.observation)) {
     return;
   }
   ++stats_.mismatches;
@@ -93,7 +87,7 @@ void Executor::CheckFirstObservation(const std::string& observation) {
   if (!started_) {
     started_ = true;
     first_observation_ = observation;
-  } else if (!AreSame(observation, first_observation_)) {
+  } else if (!SameButForReadings(family_, observation, first_observation_)) {
     ++stats_.mismatches;
     spdlog::warn("the task began with a different observation than the first time: '{}', not '{}'",
                  observation, first_observation_);

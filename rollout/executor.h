@@ -84,8 +84,7 @@ class Executor {
   const std::string& Shown(int state) const;
   int Record(int state, const std::string& action, StepResult result);
 
-  // Counts and logs a replayed action whose answer differs from the first one by more than readings
-  // (RevisionHints::WithoutReadings).
+  // Counts and logs a replayed action whose answer differs from the first one by more than readings.
   void CheckReplay(int state, const StepResult& replayed);
   // The same for the first observation, which the first call records.
   void CheckFirstObservation(const std::string& observation);
@@ -97,8 +96,6 @@ class Executor {
   ExecutionStats stats_;
 
  private:
-  bool AreSame(const std::string& one, const std::string& other) const;
-
   std::map<int, std::vector<std::string>> valid_actions_;  // by state
 };
 

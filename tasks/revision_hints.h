@@ -74,6 +74,10 @@ class RevisionHints {
   }
 };
 
+// An observation as it is compared with others: on one line, without readings.
+std::string PlainText(const TaskFamily& family, const std::string& observation);
+bool SameButForReadings(const TaskFamily& family, const std::string& one, const std::string& other);
+
 // The name by the family's hints, else "refused" for an action that the environment refused, and
 // "dead_end".
 std::string_view MistakeNameOf(const TaskFamily& family, std::span<const Message> history,

@@ -81,21 +81,6 @@ std::string Describe(const HttpFailure& failure, const HttpOptions& options) {
                      failure.detail.empty() ? "" : ")");
 }
 
-}  // namespace
-
-HttpError TransportError(const HttpFailure& failure, const std::string& call,
-                         const HttpOptions& options) {
-  HttpError out;
-  const HttpFault fault = failure.fault;
-  out.sent = fault != HttpFault::kNoConnection && fault != HttpFault::kConnectSlow &&
-             fault != HttpFault::kTls;
-  out.kind = KindOf(fault);
-  out.message = fmt::format("{}: {}", call, Describe(failure, options));
-  return out;
-}
-
-namespace {
-
 // The error for a reply that reports no success. Only the beginning of the body goes into the
 // message.
 HttpError StatusError(const HttpRawReply& reply, const std::string& call) {
@@ -169,6 +154,17 @@ HttpOrigin OriginOf(const std::string& scheme, const std::string& authority) {
 }
 
 }  // namespace
+
+HttpError TransportError(const HttpFailure& failure, const std::string& call,
+                         const HttpOptions& options) {
+  HttpError out;
+  const HttpFault fault = failure.fault;
+  out.sent = fault != HttpFault::kNoConnection && fault != HttpFault::kConnectSlow &&
+             fault != HttpFault::kTls;
+  out.kind = KindOf(fault);
+  out.message = fmt::format("{}: {}", call, Describe(failure, options));
+  return out;
+}
 
 // The connections of one base URL. Each serves one call at a time, so each call borrows one; at
 // most `max_connections` exist.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "common/error.h"
 #include "common/simd.h"
 #include "training/speed.h"
 
@@ -73,6 +74,9 @@ double MatmulLimit(const ModelConfig& config, const std::string& dtype) {
 
 DecoderLimits::DecoderLimits(const std::filesystem::path& model, int threads)
     : config_(ReadModelConfig(model)), memory_bytes_per_s_(MeasureMemory(threads)) {
+  if (config_.experts > 0) {
+    throw FatalError(ExitCode::kUsage, "--limits does not know what a model with experts reads");
+  }
   at::set_num_threads(threads);
   output_ = static_cast<double>(config_.hidden_size * config_.outputs());
   const auto source = OpenWeights(model);

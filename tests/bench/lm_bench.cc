@@ -65,7 +65,7 @@ void Declare(OptionSet& set, BenchOptions& o) {
   set.Add("--device", o.device, "cpu | cuda | cuda:N");
   set.AddSwitch("--reference", o.reference, "Measure the plain operators");
   set.AddSwitch("--limits", o.limits,
-                "Also as shares of what matrix products and memory allow at most (CPU)");
+                "Also print each speed as a share of what matrix products and memory allow (CPU)");
   set.Add("--perplexity", o.perplexity,
           "Only the perplexity of this text in windows of --prompt tokens (with --model_dir)");
 }

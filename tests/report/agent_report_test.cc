@@ -109,6 +109,17 @@ TEST_F(AgentReportTest, ShowsWhatTheModelSaidWhereATurnOfATreeSlipped) {
   EXPECT_EQ(item.at("texts").at(said.at(5).get<size_t>()), "get 2 birch planks");
 }
 
+// Which messages of the row of WriteSmallRows are trained, and the parts to which they belong.
+void ExpectSmallRow(const Json& row) {
+  std::vector<int> trained, kinds;
+  for (const Json& message : row.at("messages")) {
+    trained.push_back(message.at(2));
+    kinds.push_back(message.at(3));
+  }
+  EXPECT_THAT(trained, ElementsAre(0, 0, 0, 0, 0, 1, 0, 1, 0, 1));
+  EXPECT_THAT(kinds, ElementsAre(0, 0, 1, 3, 3, 4, 4, 6, 6, 6));
+}
+
 TEST_F(AgentReportTest, ShowsRowsByTheirParts) {
   WriteSmallTree(At("trees/textcraft/hand"), SmallTree(7));
   WriteSmallRows(At("rows"), "elsewhere/trees/textcraft/hand");
@@ -124,14 +135,7 @@ TEST_F(AgentReportTest, ShowsRowsByTheirParts) {
   EXPECT_EQ(line.at(10), "verified");
   EXPECT_EQ(line.at(11), 1) << "steps to the first error";
   EXPECT_EQ(line.at(12), 0.5) << "reward of the replay";
-  const Json row = ItemOf(page, line.at(3), line.at(4));
-  std::vector<int> trained, kinds;
-  for (const Json& message : row.at("messages")) {
-    trained.push_back(message.at(2));
-    kinds.push_back(message.at(3));
-  }
-  EXPECT_THAT(trained, ElementsAre(0, 0, 0, 0, 0, 1, 0, 1, 0, 1));
-  EXPECT_THAT(kinds, ElementsAre(0, 0, 1, 3, 3, 4, 4, 6, 6, 6));
+  ExpectSmallRow(ItemOf(page, line.at(3), line.at(4)));
 }
 
 // The formats of single turns have a line for each trained turn.
@@ -158,14 +162,7 @@ TEST_F(AgentReportTest, JoinsTheLinesOfARow) {
   EXPECT_EQ(part.at("total"), 2);
   const Json line = part.at("rows").at(1);
   EXPECT_EQ(line.at(9), 2) << "its number";
-  std::vector<int> trained, kinds;
-  const Json item = ItemOf(page, line.at(3), line.at(4));
-  for (const Json& message : item.at("messages")) {
-    trained.push_back(message.at(2));
-    kinds.push_back(message.at(3));
-  }
-  EXPECT_THAT(trained, ElementsAre(0, 0, 0, 0, 0, 1, 0, 1, 0, 1));
-  EXPECT_THAT(kinds, ElementsAre(0, 0, 1, 3, 3, 4, 4, 6, 6, 6));
+  ExpectSmallRow(ItemOf(page, line.at(3), line.at(4)));
 }
 
 TEST_F(AgentReportTest, PairsOfPreferencesAreNoRows) {

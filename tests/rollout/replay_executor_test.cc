@@ -29,8 +29,9 @@ auto EveryStepFails(ErrorKind kind) {
 }
 
 // An executor with a world of its own.
-struct ReplayRig {
-  explicit ReplayRig(int sessions = 64)
+template <typename Family>
+struct RigOf {
+  explicit RigOf(int sessions = 64)
       : pool(world, sessions), executor(kReplayTask, pool, family, stop) {}
 
   int64_t calls() const { return world.counts.calls(); }
@@ -46,11 +47,12 @@ struct ReplayRig {
   }
 
   ToyEnvironment world;
-  ToyFamily family;
+  Family family;
   std::atomic<bool> stop = false;
   SessionPool pool;
   ReplayExecutor executor;
 };
+using ReplayRig = RigOf<ToyFamily>;
 
 TEST(ReplayExecutorTest, StartTellsTheFirstObservation) {
   ReplayRig run;
@@ -71,34 +73,25 @@ class NotingFamily : public ToyFamily {
 };
 
 TEST(ReplayExecutorTest, TheFamilySeesTheObservationOfTheState) {
-  ToyEnvironment world;
-  const NotingFamily family;
-  SessionPool pool(world, 1);
-  const std::atomic<bool> stop = false;
-  ReplayExecutor executor(kReplayTask, pool, family, stop);
-  ASSERT_TRUE(executor.Start());
-  ASSERT_TRUE(executor.Execute(0, {"look", "go a"}, false));
-  const int a = executor.states().Find(0, "go a")->state;
-  ASSERT_TRUE(executor.Execute(a, {"look", "go b"}, false));
-  EXPECT_THAT(family.asked, ElementsAre("Goal 3. | look", "Goal 3. | go a", "task 3: go a | look",
-                                        "task 3: go a | go b"))
+  RigOf<NotingFamily> run(1);
+  ASSERT_TRUE(run.executor.Start());
+  ASSERT_TRUE(run.executor.Execute(0, {"look", "go a"}, false));
+  ASSERT_TRUE(run.executor.Execute(run.To(0, "go a"), {"look", "go b"}, false));
+  EXPECT_THAT(run.family.asked, ElementsAre("Goal 3. | look", "Goal 3. | go a",
+                                            "task 3: go a | look", "task 3: go a | go b"))
       << "what a look answered is not what the state shows";
 }
 
 TEST(ReplayExecutorTest, TheFamilySeesTextsAsTheAgentDoes) {
-  ToyEnvironment world;
-  world.garble = [](std::string observation, const Call&) { return "Now:\n" + observation; };
-  const NotingFamily family;
-  SessionPool pool(world, 1);
-  const std::atomic<bool> stop = false;
-  ReplayExecutor executor(kReplayTask, pool, family, stop);
-  ASSERT_TRUE(executor.Start());
-  ASSERT_TRUE(executor.Execute(0, {"go a"}, false));
-  const int a = executor.states().Find(0, "go a")->state;
-  ASSERT_TRUE(executor.Execute(a, {"go b"}, false));
-  EXPECT_THAT(family.asked, ElementsAre("Now:\nGoal 3. | go a", "Now: task 3: go a | go b"));
-  EXPECT_EQ(executor.History(a).back().content, "Now: task 3: go a");
-  EXPECT_EQ(executor.states().Find(0, "go a")->result.observation, "Now:\ntask 3: go a")
+  RigOf<NotingFamily> run(1);
+  run.world.garble = [](std::string observation, const Call&) { return "Now:\n" + observation; };
+  ASSERT_TRUE(run.executor.Start());
+  ASSERT_TRUE(run.executor.Execute(0, {"go a"}, false));
+  const int a = run.To(0, "go a");
+  ASSERT_TRUE(run.executor.Execute(a, {"go b"}, false));
+  EXPECT_THAT(run.family.asked, ElementsAre("Now:\nGoal 3. | go a", "Now: task 3: go a | go b"));
+  EXPECT_EQ(run.executor.History(a).back().content, "Now: task 3: go a");
+  EXPECT_EQ(run.executor.states().Find(0, "go a")->result.observation, "Now:\ntask 3: go a")
       << "as the environment gave it";
 }
 
@@ -326,26 +319,24 @@ TEST(ReplayExecutorTest, CountsReplaysThatAreAnsweredDifferently) {
       << "the first answer stands";
 }
 
+// Its observations tell the time, which is no part of the state.
+class ClockFamily : public ToyFamily, public RevisionHints {
+  const RevisionHints& hints() const override { return *this; }
+  Readings WithoutReadings(std::string_view observation) const override {
+    return {std::string(observation.substr(0, observation.find(" at "))), {}};
+  }
+};
+
 TEST(ReplayExecutorTest, OtherReadingsAreNoOtherAnswers) {
-  class ClockFamily : public ToyFamily, public RevisionHints {
-    const RevisionHints& hints() const override { return *this; }
-    Readings WithoutReadings(std::string_view observation) const override {
-      return {std::string(observation.substr(0, observation.find(" at "))), {}};
-    }
-  } family;
-  ToyEnvironment world;
-  world.garble = [](std::string observation, const Call& call) {
+  RigOf<ClockFamily> run(1);
+  run.world.garble = [](std::string observation, const Call& call) {
     return fmt::format("{} at {}", observation, call.number);
   };
-  SessionPool pool(world, 1);
-  const std::atomic<bool> stop = false;
-  ReplayExecutor executor(kReplayTask, pool, family, stop);
-  ASSERT_TRUE(executor.Start());
-  ASSERT_TRUE(executor.Execute(0, {"go a"}, false));
-  const int a = executor.states().Find(0, "go a")->state;
-  ASSERT_TRUE(executor.Execute(a, {"go b", "go c"}, false));
-  EXPECT_GT(executor.stats().replays, 0);
-  EXPECT_EQ(executor.stats().mismatches, 0);
+  ASSERT_TRUE(run.executor.Start());
+  ASSERT_TRUE(run.executor.Execute(0, {"go a"}, false));
+  ASSERT_TRUE(run.executor.Execute(run.To(0, "go a"), {"go b", "go c"}, false));
+  EXPECT_GT(run.executor.stats().replays, 0);
+  EXPECT_EQ(run.executor.stats().mismatches, 0);
 }
 
 TEST(ReplayExecutorTest, CountsOtherFirstObservations) {
