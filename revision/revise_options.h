@@ -21,7 +21,7 @@ struct ReviseOptions {
   MistakeOptions mistakes;                // its choice and its pairing count for every verifier
   RepairOptions repair = {.action = ""};  // an empty action stands for the family's
   int max_pairs_per_task = 20;            // 0: unlimited
-  double max_form_share = 1;  // of a task's rows, those that correct the form of an action
+  double max_form_share = 0.5;  // of a task's rows, those that correct the form of an action
   PreferenceOptions preferences;
   std::string verifier = "tree";     // tree | actor | rollout | none
   std::string verifier_prompt = "";  // file; empty: the family's built-in one

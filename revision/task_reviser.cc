@@ -41,7 +41,7 @@ namespace {
 
 // Counts up whenever the same tree and options give other decisions, so that records of before are
 // not used.
-constexpr int kProcedure = 4;
+constexpr int kProcedure = 5;
 
 Row AuditedRow(const NewRow& made) {
   Row row;

@@ -38,75 +38,137 @@ bool IsRepairable(const Tree& tree, const StateMap& states, int node) {
 // Decides whether accepted steps are mistakes, from the rest of the tree.
 class DeadEnds {
  public:
-  DeadEnds(const Tree& tree, const StateMap& states, const TaskFamily& family)
-      : tree_(tree), states_(states), family_(family), leaves_(LeafPaths(tree)) {}
+  DeadEnds(const Tree& tree, const StateMap& states, const TaskFamily& family);
+
+  // The best value that was reached from the state behind the step to `node`, or from an equal one
+  // of the tree, without taking the step back; 0 if there is none.
+  double BestBehind(int node) const;
 
   // True if the step of `mistake` is one compared with its good paths, of which there is at least
-  // one; sets its evidence.
-  bool Shows(Mistake& mistake, const MistakeOptions& options);
+  // one, all better than BestBehind; sets its evidence.
+  bool Shows(Mistake& mistake, const MistakeOptions& options) const;
 
  private:
-  // The best value that was reached from any equal state of the tree.
-  double BestOfSame(int node);
-  std::string Key(int node) const;
+  // The leaves in the state behind the step to `node` and below it, without those whose episodes
+  // came to a state equal to one on the way to the step. `from`: the state, or an equal one.
+  std::vector<LeafPath> LeavesBehind(int node, int from, bool taken_back) const;
 
   const Tree& tree_;
   const StateMap& states_;
-  const TaskFamily& family_;
-  const std::vector<LeafPath> leaves_;
-  std::map<std::string, double> best_of_;  // by state key; filled on first use
+  std::vector<std::vector<LeafPath>> leaves_;  // by state, those that ended there
+  std::vector<std::vector<int>> children_;     // by state
+  // By state, what is equal for equal states; a number of its own for a state that the family cannot
+  // compare, or in which the episode ended.
+  std::vector<int> kind_;
 };
 
-// A step is a mistake if enough episodes went on behind it, none of them came within beta of the
-// good paths, and from the state before the step enough of the other ways did. An episode that was
-// cut off by the depth limit or by cut turns counts only if it had longer than the shortest good path needs. Example
-// with beta 0.2, min_evidence 2: five episodes pass a state, three of them over step s with rewards
-// 0, 0.1 and 0, two elsewhere with 1 and 0.9: s is a mistake with evidence 3. If one of the three
-// had 0.8, or an equal state elsewhere in the tree (StateKey) had led to 0.9, it would be none.
-bool DeadEnds::Shows(Mistake& mistake, const MistakeOptions& options) {
+DeadEnds::DeadEnds(const Tree& tree, const StateMap& states, const TaskFamily& family)
+    : tree_(tree),
+      states_(states),
+      leaves_(static_cast<size_t>(states.size())),
+      children_(leaves_.size()) {
+  for (const LeafPath& leaf : LeafPaths(tree)) {
+    leaves_[static_cast<size_t>(states.Of(leaf.leaf))].push_back(leaf);
+  }
+  std::map<std::string, int> kinds;
+  for (int i = 0; i < states.size(); ++i) {
+    const StateMap::State& state = states.state(i);
+    if (state.parent >= 0) children_[static_cast<size_t>(state.parent)].push_back(i);
+    const std::string key =
+        state.ended ? "" : family.hints().StateKey(HistoryOf(tree, family, state.entered));
+    kind_.push_back(key.empty() ? i : kinds.try_emplace(key, i).first->second);
+  }
+}
+
+std::vector<LeafPath> DeadEnds::LeavesBehind(int node, int from, bool taken_back) const {
+  const int step = states_.Of(node);
+  const int kind = kind_[static_cast<size_t>(step)];
+  std::set<int> before;  // the kinds of the states on the way to the step
+  for (int at = states_.state(step).parent; at >= 0; at = states_.state(at).parent) {
+    before.insert(kind_[static_cast<size_t>(at)]);
+    // A step that leads back to a state takes back what came after it: what counts is the way there.
+    if (kind_[static_cast<size_t>(at)] == kind) before.clear();
+  }
+  std::vector<LeafPath> found;
+  std::vector<int> open = {from};
+  while (!open.empty()) {
+    const auto at = static_cast<size_t>(open.back());
+    open.pop_back();
+    if (!taken_back && before.contains(kind_[at])) continue;
+    for (const LeafPath& leaf : leaves_[at]) {
+      // A leaf that has just entered the state shows no continuation.
+      const bool enters = static_cast<int>(at) == from && states_.Changed(leaf.leaf);
+      if (!enters) found.push_back(leaf);
+    }
+    open.insert(open.end(), children_[at].begin(), children_[at].end());
+  }
+  return found;
+}
+
+double DeadEnds::BestBehind(int node) const {
+  const int step = states_.Of(node);
+  double best = 0;
+  for (int equal = 0; equal < states_.size(); ++equal) {
+    if (kind_[static_cast<size_t>(equal)] != kind_[static_cast<size_t>(step)]) continue;
+    for (const LeafPath& leaf : LeavesBehind(node, equal, false)) best = std::max(best, leaf.value);
+  }
+  return best;
+}
+
+// A step is a mistake if enough episodes went on behind it without taking it back, none of them came
+// within beta of the good paths, and from the state before the step enough of the other ways did. An
+// episode that was cut off by the depth limit or by cut turns counts only if it had longer than the
+// shortest good path needs. Example with beta 0.2, min_evidence 2: six episodes pass a state, four of
+// them over step s with rewards 0, 0.1, 0 and 1, the last after it had come back to the state; two
+// elsewhere with 1 and 0.9: s is a mistake with evidence 3. If one of the three had 0.8, or an equal
+// state elsewhere in the tree (StateKey) had led to 0.9, it would be none.
+bool DeadEnds::Shows(Mistake& mistake, const MistakeOptions& options) const {
   const int step = states_.Of(mistake.node);
   const int parting = states_.Of(tree_.node(mistake.node).parent);
   double wanted = 0;
-  int shortest = std::numeric_limits<int>::max();  // length of the shortest good path from here, in
-                                                   // states
+  int shortest = std::numeric_limits<int>::max();  // of the good paths from here, in states
   for (const LeafPath& good : mistake.goods) {
     wanted = std::max(wanted, good.value - options.choice.beta);
     shortest = std::min(shortest, states_.At(good.leaf).depth - states_.state(parting).depth);
   }
+  for (const LeafPath& leaf : LeavesBehind(mistake.node, step, true)) {
+    const Node& end = tree_.node(leaf.leaf);
+    const int turns = end.depth - tree_.node(mistake.node).depth;
+    const bool cut_off = end.end == End::kDepth || end.end == End::kCut;
+    mistake.evidence += !cut_off || turns > shortest ? 1 : 0;
+  }
+  if (mistake.evidence < options.min_evidence) return false;
   int elsewhere = 0;
   int as_good = 0;
-  for (const LeafPath& leaf : leaves_) {
-    const Node& end = tree_.node(leaf.leaf);
-    const int state = states_.Of(leaf.leaf);
-    if (state == parting || !IsAbove(states_, parting, state)) continue;
-    if (!IsAbove(states_, step, state)) {
+  for (int state = 0; state < states_.size(); ++state) {
+    if (state == parting || !IsAbove(states_, parting, state) || IsAbove(states_, step, state)) {
+      continue;
+    }
+    for (const LeafPath& leaf : leaves_[static_cast<size_t>(state)]) {
       ++elsewhere;
       as_good += AtLeast(leaf.value, wanted) ? 1 : 0;
-    } else if (state != step || !states_.Changed(leaf.leaf)) {
-      const int turns = end.depth - tree_.node(mistake.node).depth;
-      const bool cut_off = end.end == End::kDepth || end.end == End::kCut;
-      mistake.evidence += !cut_off || turns > shortest ? 1 : 0;
     }
   }
-  return mistake.evidence >= options.min_evidence && as_good >= options.min_success * elsewhere &&
-         !AtLeast(BestOfSame(mistake.node), wanted);
+  return as_good >= options.min_success * elsewhere;
 }
 
-double DeadEnds::BestOfSame(int node) {
-  const std::string own = Key(node);
-  if (own.empty()) return states_.At(node).best;
-  if (best_of_.empty()) {
-    for (int at = 0; at < tree_.size(); ++at) {
-      if (!states_.Changed(at) || states_.At(at).ended) continue;
-      double& best = best_of_.try_emplace(Key(at), -1).first->second;
-      best = std::max(best, states_.At(at).best);
-    }
+// The good paths that can repair the step of `node`: beside an accepted step those that are better
+// than `best` by more than beta. With Pairing::kSiblings they leave the bad path there.
+std::vector<LeafPath> GoodsFor(const StateMap& states, int node, int parting, double best,
+                               const std::vector<LeafPath>& good, const MistakeOptions& options) {
+  std::vector<LeafPath> goods;
+  const bool refused = states.Refused(node);
+  for (const LeafPath& path : good) {
+    const int end = states.Of(path.leaf);
+    if (options.pairing == Pairing::kSiblings && !IsAbove(states, parting, end)) continue;
+    // A leaf in the state itself ended there by the depth limit and shows no continuation.
+    if (parting == end) continue;
+    // What was refused may pass time all the same, and the good path may do it too. A good path over
+    // an accepted step has taken it back.
+    if (states.Changed(node) && IsAbove(states, states.Of(node), end)) continue;
+    if (refused || IsBadBeside({node, best}, path, options.choice)) goods.push_back(path);
   }
-  return best_of_.at(own);
-}
-
-std::string DeadEnds::Key(int node) const {
-  return family_.hints().StateKey(HistoryOf(tree_, family_, node));
+  return goods;
 }
 
 // The next bad step after `node`: one that led neither to success nor to an end; -1 if there is
@@ -150,42 +212,29 @@ std::string MistakeNameOf(const Tree& tree, const TaskFamily& family, int node) 
 }
 
 // One mistake for each state, state after it and (if refused) action, in the order of the nodes.
-// Each has at least one good path that does not lead over it; beside an accepted step the good path
-// is better by more than beta, and with Pairing::kSiblings it leaves the bad path there. Example: two nodes that both say "get 2 chain" in one state and are refused are
-// one mistake; two refused actions in one state are two.
+// Each has at least one good path that does not lead over it. Example: two nodes that both say "get
+// 2 chain" in one state and are refused are one mistake; two refused actions in one state are two.
 std::vector<Mistake> FindMistakes(const Tree& tree, const StateMap& states,
                                   const TaskFamily& family, const MistakeOptions& options) {
   const std::vector<LeafPath> good = DistinctGood(tree, states, options.choice);
-  DeadEnds dead_ends(tree, states, family);
+  const DeadEnds dead_ends(tree, states, family);
   std::vector<Mistake> mistakes;
   std::set<std::tuple<int, int, std::string>> seen;  // state of the parting, state after it, action
   for (int node = 1; node < tree.size(); ++node) {
     if (!IsRepairable(tree, states, node)) continue;
+    const bool refused = states.Refused(node);
     const int parting = states.Of(tree.node(node).parent);
-    const StateMap::State& after = states.At(node);
-    if (!states.Refused(node) && after.leaves < options.min_evidence) continue;
-    Mistake mistake{node, "", states.Refused(node), 0, {}};
-    for (const LeafPath& path : good) {
-      if (options.pairing == Pairing::kSiblings &&
-          !IsAbove(states, parting, states.Of(path.leaf))) {
-        continue;
-      }
-      const LeafPath bad{node, std::max(after.best, 0.0)};
-      // A leaf in the state itself ended there by the depth limit and shows no continuation.
-      if (parting == states.Of(path.leaf)) continue;
-      // What was refused may pass time all the same, and the good path may do it too.
-      const bool on_the_way = mistake.refused && states.Changed(node) &&
-                              IsAbove(states, states.Of(node), states.Of(path.leaf));
-      if (on_the_way) continue;
-      if (mistake.refused || IsBadBeside(bad, path, options.choice)) mistake.goods.push_back(path);
-    }
+    const std::string action = refused ? tree.node(node).action : "";
+    if (seen.contains({parting, states.Of(node), action})) continue;
+    if (!refused && states.At(node).leaves < options.min_evidence) continue;
+    Mistake mistake{node, "", refused, 0, std::max(states.At(node).best, 0.0), {}};
+    if (!refused) mistake.best = dead_ends.BestBehind(node);
+    mistake.goods = GoodsFor(states, node, parting, mistake.best, good, options);
     if (mistake.goods.empty()) continue;
-    if (!mistake.refused && !dead_ends.Shows(mistake, options)) continue;
-    const std::string action = mistake.refused ? tree.node(node).action : "";
-    if (seen.emplace(parting, states.Of(node), action).second) {
-      mistake.name = MistakeNameOf(tree, family, node);
-      mistakes.push_back(std::move(mistake));
-    }
+    if (!refused && !dead_ends.Shows(mistake, options)) continue;
+    seen.emplace(parting, states.Of(node), action);
+    mistake.name = MistakeNameOf(tree, family, node);
+    mistakes.push_back(std::move(mistake));
   }
   return mistakes;
 }
@@ -202,16 +251,16 @@ Draft DraftOf(const Tree& tree, const StateMap& states, const Mistake& mistake,
   // The last node of the bad path in the state where the paths part.
   int ancestor = tree.node(mistake.node).parent;
   while (states.Of(ancestor) != parting) ancestor = tree.node(ancestor).parent;
-  draft.pair = {good, {last, std::max(states.At(mistake.node).best, 0.0)}, ancestor};
+  draft.pair = {good, {last, mistake.best}, ancestor};
   draft.error.bad_steps = tree.node(last).depth - tree.node(ancestor).depth;
   draft.error.found = true;
-  std::string reasons =
-      mistake.refused
-          ? std::string("The environment refused it.")
-          : fmt::format(
-                "The best of {} ends that were found from here has the reward {:.4g}; "
-                "{:.4g} was wanted.",
-                mistake.evidence, states.At(mistake.node).best, good.value - options.choice.beta);
+  std::string reasons(kRefusedVerdict);
+  if (!mistake.refused) {
+    reasons = fmt::format(
+        "Of {} ends that were found from here, the best that did not take it back first has the "
+        "reward {:.4g}; {:.4g} was wanted.",
+        mistake.evidence, mistake.best, good.value - options.choice.beta);
+  }
   draft.error.steps.push_back({mistake.node, {Judgement::kBad, std::move(reasons)}});
   return draft;
 }

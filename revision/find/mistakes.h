@@ -4,11 +4,13 @@
 // either
 //   - an action that the environment refused in that state, or
 //   - an accepted action after which nothing as good was found, although at least `min_evidence`
-//     episodes ended there. Episodes that the depth limit ended only count if they had more turns
-//     than a good path needs from there. Two more conditions exclude chance: nothing as good was
-//     found from an equal state (RevisionHints::StateKey) elsewhere in the tree, and at least the
-//     share `min_success` of the episodes that took other actions was as good. If most of those
-//     fail too, the search says more about the policy than about the step.
+//     episodes ended there. An episode that took the step back first, so that it came to a state
+//     equal to one before the step (RevisionHints::StateKey), says nothing for or against it: a
+//     wrong product is wrong although one can go back to the results. Episodes that the depth limit
+//     ended only count if they had more turns than a good path needs from there. Two more conditions
+//     exclude chance: nothing as good was found from an equal state elsewhere in the tree, and at
+//     least the share `min_success` of the episodes that took other actions was as good. If most of
+//     those fail too, the search says more about the policy than about the step.
 // The step that ends an episode (a purchase, a disaster, the depth limit) is never a mistake,
 // because nothing can be repaired after it. The action of the good path itself cannot be one
 // either: the same action in the same state leads to the same state.
@@ -54,6 +56,7 @@ struct Mistake {
   std::string name;  // RevisionHints::MistakeName
   bool refused = false;
   int evidence = 0;             // ended leaves after it, none of them as good
+  double best = 0;              // the best value of an end after it, unless it was taken back
   std::vector<LeafPath> goods;  // the good paths that can repair it, each state once
 };
 

@@ -16,7 +16,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "clients/env/http_environment.h"
@@ -72,6 +74,7 @@ struct Agreement {
   int harmful = 0;  // of `taken`, in truth farther away
   int truth = 0;    // first errors in truth (tree: wrong steps)
   int hit = 0;      // of those, found
+  std::map<std::string, std::pair<int, int>> kinds = {};  // of `taken`, by name: wrong, all
 };
 
 // A judge that gives the planner's opinion.
@@ -142,6 +145,9 @@ class Bench {
     ++sum.taken;
     const bool wrong = truth_->IsWrong(tree, node);
     sum.wrong += wrong ? 1 : 0;
+    auto& [wrong_of_kind, of_kind] = sum.kinds[MistakeNameOf(tree, *family_, node)];
+    wrong_of_kind += wrong ? 1 : 0;
+    ++of_kind;
     sum.harmful += truth_->IsHarmful(tree, node) ? 1 : 0;
     if (wrong || printed_++ >= options_.print) return;
     const Outlook before = truth_->From(tree, tree.node(node).parent);
@@ -227,6 +233,10 @@ class Bench {
     fmt::print("{:<38} {:<8} {:>8} {:>7} {:>9.3f} {:>8.3f} {:>7} {:>7.3f}\n", folder, verifier,
                sum.refused, sum.taken, share(sum.wrong, sum.taken), share(sum.harmful, sum.taken),
                sum.truth, share(sum.hit, sum.truth));
+    for (const auto& [name, counts] : sum.kinds) {
+      fmt::print("  {:<36} {:>25} {:>9.3f}\n", name, counts.second,
+                 share(counts.first, counts.second));
+    }
     std::fflush(stdout);
   }
 

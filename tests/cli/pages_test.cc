@@ -48,7 +48,7 @@ TEST(Pages, TheReadmeWorksLiterally) {
   ASSERT_EQ(outputs.size(), 1U);
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr(outputs[0]), HasSubstr("4101 nodes"),
-                    HasSubstr("rows          180\n"), HasSubstr("verified 3527 (100.0 %)")));
+                    HasSubstr("rows          180\n"), HasSubstr("verified 2454 (100.0 %)")));
   for (const char* made : {"agentr_report.html", "path_result/webshop_centric.jsonl",
                            "test_result/webshop/planner_scripted/summary.json"}) {
     EXPECT_TRUE(fs::exists(folder.path() / made)) << made;

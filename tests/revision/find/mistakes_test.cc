@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <sstream>
 
 #include "common/error.h"
 #include "tasks/revision_hints.h"
@@ -120,6 +121,56 @@ TEST_F(MistakesTest, AStateThatWasLeftForSuccessElsewhereIsNoDeadEnd) {
   const StateMap states(tree, family);
   EXPECT_THAT(FindMistakes(tree, states, family, options_), IsEmpty());
   EXPECT_THAT(Found(tree), ElementsAre("a/g/h")) << "where nothing is known about states";
+}
+
+// "back" leads to the state before the last action.
+class BackFamily : public ToyFamily, public RevisionHints {
+ public:
+  const RevisionHints& hints() const override { return *this; }
+  std::string StateKey(std::span<const Message> history) const override {
+    std::string key;
+    std::istringstream words(history.back().content);
+    for (std::string word; words >> word;) {
+      if (word == "back") {
+        key.erase(key.rfind(' '));
+      } else {
+        key += " " + word;
+      }
+    }
+    return key;
+  }
+};
+
+TEST_F(MistakesTest, AStepThatHadToBeTakenBackIsOneAlthoughItWentWellThen) {
+  const BackFamily family;
+  const Tree tree = HandTree({{"p g", 1}, {"p a x", 0.3}, {"p a back g", 1}});
+  const StateMap states(tree, family);
+  const std::vector<Mistake> mistakes = FindMistakes(tree, states, family, options_);
+  ASSERT_EQ(mistakes.size(), 1U);
+  EXPECT_EQ(mistakes[0].node, At(tree, "p a"));
+  EXPECT_EQ(mistakes[0].best, 0.3);
+  EXPECT_EQ(mistakes[0].evidence, 2);
+  ASSERT_EQ(mistakes[0].goods.size(), 1U) << "the path over the step repairs nothing";
+  EXPECT_EQ(mistakes[0].goods[0].leaf, At(tree, "p g"));
+  EXPECT_THAT(Found(tree), IsEmpty()) << "where nothing is known about states";
+}
+
+TEST_F(MistakesTest, TakingAStepBackIsNone) {
+  const BackFamily family;
+  const Tree tree = HandTree({{"p g", 1}, {"p a h", 1}, {"p a back x", 0}});
+  const StateMap states(tree, family);
+  EXPECT_THAT(FindMistakes(tree, states, family, options_), IsEmpty());
+}
+
+TEST_F(MistakesTest, DoingAgainWhatHadToBeTakenBackIsNone) {
+  const BackFamily family;
+  // Behind the second "a" everything goes over "b", where the episode had been before.
+  const Tree tree =
+      HandTree({{"p a b back back g", 1}, {"p a b back back a b g", 1}, {"p a b x", 0}});
+  const StateMap states(tree, family);
+  for (const Mistake& mistake : FindMistakes(tree, states, family, options_)) {
+    EXPECT_NE(mistake.node, At(tree, "p a b back back a"));
+  }
 }
 
 TEST_F(MistakesTest, ARefusedActionWhereTheGoodPathGoesOn) {
