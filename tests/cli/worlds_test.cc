@@ -157,8 +157,8 @@ TEST(ArcherStyle, IsSearchedRevisedAndEvaluated) {
   const std::filesystem::path trees_at = folder.path() / "mcts_result/webshop_archer/planner";
   const nlohmann::json searched = nlohmann::json::parse(ReadFile(trees_at / "run.json"));
   EXPECT_EQ(searched["runs"].back()["result"]["environment"]["mismatches"], 0);
-  run("path_collect", {"--output_dir", "newest"});
-  run("path_collect", with({"--output_dir", "named"}, former));
+  run("path_collect", {"--output_dir", "newest", "--max_form_share", "1"});
+  run("path_collect", with({"--output_dir", "named", "--max_form_share", "1"}, former));
   const auto revised = [&](const std::string& output, const std::string& file) {
     return ReadFile(folder.path() / output / ("webshop_archer_centric." + file));
   };
@@ -168,7 +168,7 @@ TEST(ArcherStyle, IsSearchedRevisedAndEvaluated) {
       nlohmann::json::parse(revised("named", "run.json"))["counts"]["replay"];
   const double verified = counts["verified"], failed = counts["failed"];
   EXPECT_GT(verified, 200) << counts;
-  EXPECT_GT(verified / (verified + failed), 0.95) << counts;
+  EXPECT_GT(verified / (verified + failed), 0.9) << counts;
   run("agent_eval", with({"--split", "train", "--max", "30", "--planner_error_rate", "0"}));
   const nlohmann::json summary = nlohmann::json::parse(
       ReadFile(folder.path() / "test_result/webshop_archer/planner_scripted/summary.json"));
