@@ -1,5 +1,6 @@
 // path_collect: makes self-correction data from search trees.
 #include "apps/wiring.h"
+#include "revision/judgement_rows.h"
 #include "revision/path_collect.h"
 #include "revision/preference_rows.h"
 #include "revision/stored_trees.h"
@@ -10,7 +11,10 @@ namespace {
 
 ExitCode Run(const PathCollectOptions& options, const OptionSet& resolved, Workbench& workbench) {
   if (!options.audit.empty()) return AuditFile(options.audit, options.input.task);
-  const auto job = options.revise.data_type == "preferences" ? CollectPreferences : PathCollect;
+  const std::string& type = options.revise.data_type;
+  const auto job = type == "preferences"  ? CollectPreferences
+                   : type == "judgements" ? CollectJudgements
+                                          : PathCollect;
   if (options.store.url.empty()) return job(options, resolved, workbench);
   return OnStoredTrees(job, options, resolved, workbench);
 }

@@ -36,13 +36,15 @@ void CheckForLoop(const AgentTrainOptions& options) {
 }
 
 void CheckForLoop(const PathCollectOptions& options) {
-  if (options.audit.empty() && options.store.url.empty() &&
-      options.revise.data_type != "preferences") {
+  const std::string& type = options.revise.data_type;
+  if (options.audit.empty() && options.store.url.empty() && type != "preferences" &&
+      type != "judgements") {
     return;
   }
-  throw FatalError(ExitCode::kUsage,
-                   "--audit, --store and --data_type preferences: self_train learns from rows of "
-                   "trees in its own folder; use path_collect itself for these");
+  throw FatalError(
+      ExitCode::kUsage,
+      "--audit, --store and --data_type preferences or judgements: self_train learns from rows "
+      "of trees in its own folder; use path_collect itself for these");
 }
 
 // Calls job(options, set, *workbench); without a workbench the arguments are only read.

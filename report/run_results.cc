@@ -51,9 +51,11 @@ void LookInto(const fs::path& folder, std::vector<RunResult>& found) {
   }
   for (const fs::path& stem : stems) {
     const auto run = ParseJson<Json>(ReadFile(stem.string() + std::string(kRunFile)));
-    const bool preferences = run.is_object() && run.contains("options") &&
-                             FieldOr<std::string>(run["options"], "data_type", "") == "preferences";
-    if (FieldOr<std::string>(run, "program", "") == "path_collect" && !preferences) {
+    const std::string type = run.is_object() && run.contains("options")
+                                 ? FieldOr<std::string>(run["options"], "data_type", "")
+                                 : "";
+    const bool paths = type != "preferences" && type != "judgements";
+    if (FieldOr<std::string>(run, "program", "") == "path_collect" && paths) {
       found.push_back({ResultKind::kRows, stem});
     }
   }

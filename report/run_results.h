@@ -29,7 +29,7 @@ struct RunResult {
 // The results in `folders` and all folders in them, by path; hidden folders and checkpoints are
 // left out. Each is recognised by its content:
 //   loop        loop.json                       rows       NAME.run.json of path_collect, but for
-//                                                          pairs of preferences
+//                                                          preferences and judgements
 //   search      search_results_*.json, trees    training   metrics.jsonl
 //   evaluation  search_results_*.json, episodes
 // Throws FatalError(kFile) if one of `folders` does not exist, and if nothing is found.

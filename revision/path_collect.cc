@@ -274,4 +274,39 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
   return ExitCode::kIncomplete;
 }
 
+ExitCode CollectByTree(const PathCollectOptions& options, const OptionSet& resolved,
+                       std::string_view file_end, const LinesOfTree& lines_of,
+                       const LineCounts& counts) {
+  const std::atomic<bool>& stop = StopOnSignal();
+  TreeInput input = FindTrees(options.input);
+  LeaveOutTestTasks(input);
+  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(input.task);
+  const fs::path stem = RowStem(options, input.task);
+  const std::string file = stem.string() + std::string(file_end);
+  const FileLock lock = LockRows(stem);
+  AtomicFile rows(file);
+  int64_t made = 0;
+  for (const TreeFile& tree_file : input.files) {
+    if (stop) return ExitCode::kInterrupted;
+    const Tree tree = LoadTree(tree_file, input.task, ReadFile(tree_file.path));
+    for (const std::string& line : lines_of(tree, tree_file, *family)) {
+      rows.Append(line);
+      ++made;
+    }
+  }
+  const int64_t before =
+      options.overwrite || !fs::exists(file) ? 0 : std::ranges::count(ReadFile(file), '\n');
+  if (made < before) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("{} has {} rows and stays, because this run made only {}. Cure: "
+                                 "--overwrite 1, or another --output_dir",
+                                 file, before, made));
+  }
+  rows.Commit();
+  const auto [table, json] = counts();
+  WriteRunFiles(stem, input, resolved, {{"counts", json}});
+  fmt::print("{}{}\n", table, file);
+  return ExitCode::kOk;
+}
+
 }  // namespace agentr

@@ -1,21 +1,27 @@
 // The main job of path_collect: makes files of training data according to the options, and prints a
-// table. The program's other jobs are CollectPreferences (preference_rows.h) and AuditFile (audit.h);
-// OnStoredTrees (stored_trees.h) runs this job or the first of them on trees of a database.
+// table. The program's other jobs are CollectPreferences (preference_rows.h), CollectJudgements
+// (judgement_rows.h) and AuditFile (audit.h); OnStoredTrees (stored_trees.h) runs a job on trees of a
+// database.
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/error.h"
 #include "common/file.h"
+#include "mcts/tree.h"
 #include "mcts/tree_folder.h"
 #include "revision/make/dedup.h"
 #include "revision/revise_options.h"
 #include "rollout/run_options.h"
 #include "rollout/workbench.h"
 #include "store/store_options.h"
+#include "tasks/task_family.h"
 
 namespace agentr {
 
@@ -62,5 +68,18 @@ FileLock LockRows(const std::filesystem::path& stem);
 // Prints the table to stdout. Throws FatalError.
 ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolved,
                      Workbench& workbench);
+
+// The lines of one tree.
+using LinesOfTree =
+    std::function<std::vector<std::string>(const Tree&, const TreeFile&, const TaskFamily&)>;
+// What is printed at the end, and the "counts" of .run.json.
+using LineCounts = std::function<std::pair<std::string, nlohmann::ordered_json>()>;
+
+// A job whose rows need no environment: writes RowStem + `file_end`, .run.json and .toml from the
+// trees of options.input. kInterrupted: a signal came first, and nothing is written. Throws
+// FatalError; kUsage if there are more rows already and they are not to be overwritten.
+ExitCode CollectByTree(const PathCollectOptions& options, const OptionSet& resolved,
+                       std::string_view file_end, const LinesOfTree& lines_of,
+                       const LineCounts& counts);
 
 }  // namespace agentr

@@ -2,17 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "clients/message_json.h"
-#include "common/file.h"
-#include "common/interrupt.h"
 #include "common/json_depth.h"
 #include "common/text.h"
-#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace {
@@ -21,11 +17,6 @@ using PreferenceJson = nlohmann::ordered_json;
 
 PreferenceJson Sides(const auto& chosen, const auto& rejected) {
   return {{"chosen", chosen}, {"rejected", rejected}};
-}
-
-// 0 if there is no such file.
-int64_t LinesOf(const std::string& path) {
-  return std::filesystem::exists(path) ? std::ranges::count(ReadFile(path), '\n') : 0;
 }
 
 // The end of the prompt and both responses, for people.
@@ -80,40 +71,24 @@ std::string PreferenceLine(const Tree& tree, const Preference& pair, const std::
 
 ExitCode CollectPreferences(const PathCollectOptions& options, const OptionSet& resolved,
                             Workbench& /*workbench*/) {
-  const std::atomic<bool>& stop = StopOnSignal();
-  TreeInput input = FindTrees(options.input);
-  LeaveOutTestTasks(input);
-  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(input.task);
-  const std::string stem = RowStem(options, input.task).string();
-  const FileLock lock = LockRows(stem);
   const RandomStream random = RandomStream(options.revise.seed).Split("preferences");
   PreferenceCounts counts;
-  AtomicFile rows(stem + ".jsonl");
-  int64_t shown = 0, made = 0;
-  for (const TreeFile& file : input.files) {
-    if (stop) return ExitCode::kInterrupted;
-    const Tree tree = LoadTree(file, input.task, ReadFile(file.path));
-    const std::vector<Preference> pairs = LimitPreferences(
-        FindPreferences(tree, StateMap(tree, *family), *family, options.revise.preferences, counts),
-        options.revise.max_pairs_per_task, random.Split(static_cast<uint64_t>(file.task_id)),
-        counts);
-    for (const Preference& pair : pairs) {
-      rows.Append(PreferenceLine(tree, pair, file.path.string(), file.task_id));
-      ++made;
+  int64_t shown = 0;
+  const auto make = [&](const Tree& tree, const TreeFile& file, const TaskFamily& family) {
+    std::vector<std::string> lines;
+    for (const Preference& pair :
+         LimitPreferences(FindPreferences(tree, StateMap(tree, family), family,
+                                          options.revise.preferences, counts),
+                          options.revise.max_pairs_per_task,
+                          random.Split(static_cast<uint64_t>(file.task_id)), counts)) {
+      lines.push_back(PreferenceLine(tree, pair, file.path.string(), file.task_id));
       if (shown < options.show) ShowPreference(tree, pair, static_cast<int>(++shown));
     }
-  }
-  const int64_t before = options.overwrite ? 0 : LinesOf(stem + ".jsonl");
-  if (made < before) {
-    throw FatalError(ExitCode::kUsage,
-                     fmt::format("{}.jsonl has {} pairs and stays, because this run found only {}. "
-                                 "Cure: --overwrite 1, or another --output_dir",
-                                 stem, before, made));
-  }
-  rows.Commit();
-  WriteRunFiles(stem, input, resolved, {{"counts", FieldsToJson(kPreferenceFields, counts)}});
-  fmt::print("{}{}.jsonl\n", PreferenceTable(counts), stem);
-  return ExitCode::kOk;
+    return lines;
+  };
+  return CollectByTree(options, resolved, ".jsonl", make, [&] {
+    return std::pair(PreferenceTable(counts), FieldsToJson(kPreferenceFields, counts));
+  });
 }
 
 }  // namespace agentr

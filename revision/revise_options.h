@@ -15,7 +15,7 @@ class OptionSet;
 
 // The options that determine the rows of a tree.
 struct ReviseOptions {
-  // centric: revision rows; good: good paths; preferences: pairs of responses
+  // centric: revision rows; good: good paths; preferences: pairs of responses; judgements: of steps
   std::string data_type = "centric";
   int revise = 1;                         // 0: whole bad paths (Direct-Revision), as verifier none
   MistakeOptions mistakes;                // its choice and its pairing count for every verifier

@@ -57,26 +57,21 @@ class DeadEnds {
   const StateMap& states_;
   std::vector<std::vector<LeafPath>> leaves_;  // by state, those that ended there
   std::vector<std::vector<int>> children_;     // by state
-  // By state, what is equal for equal states; a number of its own for a state that the family cannot
-  // compare, or in which the episode ended.
-  std::vector<int> kind_;
+  const std::vector<int> kind_;                // KindsOf
 };
 
 DeadEnds::DeadEnds(const Tree& tree, const StateMap& states, const TaskFamily& family)
     : tree_(tree),
       states_(states),
       leaves_(static_cast<size_t>(states.size())),
-      children_(leaves_.size()) {
+      children_(leaves_.size()),
+      kind_(KindsOf(tree, states, family)) {
   for (const LeafPath& leaf : LeafPaths(tree)) {
     leaves_[static_cast<size_t>(states.Of(leaf.leaf))].push_back(leaf);
   }
-  std::map<std::string, int> kinds;
   for (int i = 0; i < states.size(); ++i) {
-    const StateMap::State& state = states.state(i);
-    if (state.parent >= 0) children_[static_cast<size_t>(state.parent)].push_back(i);
-    const std::string key =
-        state.ended ? "" : family.hints().StateKey(HistoryOf(tree, family, state.entered));
-    kind_.push_back(key.empty() ? i : kinds.try_emplace(key, i).first->second);
+    const int parent = states.state(i).parent;
+    if (parent >= 0) children_[static_cast<size_t>(parent)].push_back(i);
   }
 }
 

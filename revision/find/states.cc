@@ -1,6 +1,8 @@
 #include "revision/find/states.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "revision/find/paths.h"
 
@@ -82,6 +84,18 @@ int StateMap::Common(int a, int b) const {
     later = state(later).parent;
   }
   return a;
+}
+
+std::vector<int> KindsOf(const Tree& tree, const StateMap& states, const TaskFamily& family) {
+  std::vector<int> kinds;
+  std::map<std::string, int> known;
+  for (int i = 0; i < states.size(); ++i) {
+    const StateMap::State& state = states.state(i);
+    const std::string key =
+        state.ended ? "" : family.hints().StateKey(HistoryOf(tree, family, state.entered));
+    kinds.push_back(key.empty() ? i : known.try_emplace(key, i).first->second);
+  }
+  return kinds;
 }
 
 }  // namespace agentr

@@ -58,4 +58,8 @@ class StateMap {
   std::vector<bool> refused_;  // by node
 };
 
+// By state, a number that equal states (RevisionHints::StateKey) share; a number of its own for a
+// state that the family cannot compare, or in which the episode ended.
+std::vector<int> KindsOf(const Tree& tree, const StateMap& states, const TaskFamily& family);
+
 }  // namespace agentr

@@ -6,6 +6,7 @@
 //
 //   tree     the mistakes of FindMistakes. Recall: of the wrong steps out of states with success
 //            that the search went on from.
+//   labels   the good steps of LabelSteps; precision is the share that is not wrong in truth
 //   rollout  the first error of pairs, from continuations of the planner with this error rate
 //   actor    the first error of pairs, judged by the planner: a step is bad where it is not what
 //            the planner would do, and each judgement is turned round with the error rate
@@ -28,6 +29,7 @@
 #include "mcts/tree_folder.h"
 #include "revision/find/mistakes.h"
 #include "revision/find/rollout_verifier.h"
+#include "revision/make/step_labels.h"
 #include "tasks/scripted_model.h"
 #include "tasks/scripted_policy.h"
 #include "tasks/task_kinds.h"
@@ -53,7 +55,7 @@ struct BenchOptions {
 
 void Declare(OptionSet& set, BenchOptions& o) {
   set.Add("--trees", o.trees, "Folder with trees of mcts_collect (repeatable)");
-  set.Add("--verifier", o.verifiers, "tree, rollout, actor (repeatable)");
+  set.Add("--verifier", o.verifiers, "tree, labels, rollout, actor (repeatable)");
   set.Add("--min_evidence", o.min_evidence, "Of the verifier tree (repeatable)");
   set.Add("--min_success", o.min_success, "Of the verifier tree").Range(0, 1);
   set.Add("--truth", o.truth, "Referee: textcraft, webshop, sciworld, player; none: by the trees");
@@ -127,6 +129,8 @@ class Bench {
           const StateMap states(tree, *family_);
           if (verifier == "tree") {
             ByTree(tree, states, evidence, sum);
+          } else if (verifier == "labels") {
+            CheckLabels(tree, states, sum);
           } else {
             ByPairs(tree, states, verifier, sum);
           }
@@ -181,6 +185,16 @@ class Bench {
       if (!truth_->IsWrong(tree, node)) continue;
       ++sum.truth;
       sum.hit += found[state] ? 1 : 0;
+    }
+  }
+
+  void CheckLabels(const Tree& tree, const StateMap& states, Agreement& sum) {
+    MistakeOptions options;
+    options.choice = InTree(options.choice, LeafPaths(tree), family_->SuccessReward());
+    for (const StepLabel& label : LabelSteps(tree, states, *family_, options)) {
+      if (!label.good) continue;
+      ++sum.taken;
+      sum.wrong += truth_->IsWrong(tree, label.node) ? 0 : 1;
     }
   }
 

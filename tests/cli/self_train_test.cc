@@ -209,6 +209,7 @@ TEST_F(SelfTrain, ArgumentsOfLaterStagesAreCheckedBeforeTheFirst) {
   const Outcome elsewhere = Run("a", {"--revise=--data_type=preferences"});
   EXPECT_EQ(elsewhere.exit, 2);
   EXPECT_THAT(elsewhere.err, HasSubstr("--data_type preferences"));
+  EXPECT_EQ(Run("a", {"--revise=--data_type=judgements"}).exit, 2);
 }
 
 TEST_F(SelfTrain, WithoutRowsTheCureIsNamed) {

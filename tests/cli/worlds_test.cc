@@ -14,6 +14,7 @@
 namespace agentr {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Arguments = std::vector<std::string>;
@@ -63,6 +64,16 @@ TEST_P(Worlds, AreSearchedAndRevised) {
   const nlohmann::json run = nlohmann::json::parse(ReadFile(folder))["runs"].back();
   EXPECT_EQ(run["result"]["environment"]["mismatches"], 0);
   EXPECT_THAT(Run("path_collect", {"--revise", "1"}).out, HasSubstr("replay"));
+  Run("path_collect", {"--data_type", "judgements"});
+  int balance = 0;
+  for (const auto& row :
+       LinesOf(folder_.path() / "path_result" / (GetParam() + "_judgements.messages.jsonl"))) {
+    const std::string judgement = row["provenance"]["judgement"];
+    EXPECT_THAT(row["messages"].back()["content"].get<std::string>(),
+                EndsWith("Judgement: " + judgement));
+    balance += judgement == "Good" ? 1 : -1;
+  }
+  EXPECT_EQ(balance, 0);
 }
 
 TEST_P(Worlds, TheSameSeedGivesTheSameTreesWithoutForksToo) {
