@@ -14,6 +14,7 @@
 #include "common/installed_file.h"
 #include "common/json_depth.h"
 #include "common/text.h"
+#include "rows/provenance.h"
 
 namespace agentr {
 namespace {
@@ -48,6 +49,7 @@ std::string JudgementLine(const Tree& tree, const StepLabel& label, const Judgem
   row["messages"].back()["weight"] = 1;
   row["messages"].back()["loss"] = true;
   row["provenance"] = {
+      {"version", kRowVersion},
       {"tree", file},
       {"task", task_id},
       {"model", tree.origin().model},

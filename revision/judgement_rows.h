@@ -3,7 +3,7 @@
 // search proves. A model that learned them is its own verifier (path_collect --verifier actor).
 //
 //   {"messages": [{role, content}, …, {role: assistant, content, weight: 1, loss: true}],
-//    "provenance": {tree, task, model, node, judgement, mistake, evidence, dropped_turns}}
+//    "provenance": {version, tree, task, model, node, judgement, mistake, evidence, dropped_turns}}
 #pragma once
 
 #include <cstdint>
