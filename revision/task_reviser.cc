@@ -206,6 +206,7 @@ Result<void> TaskReviser::DecideGood(Work& work, DecisionCollector& decisions) c
 // at most once. Neither are two rows made of the same mistake and the same good actions, nor is a
 // good step tried again behind a mistake of the same name if it has failed there: if "click[buy]"
 // after "wrong size" did not work on one good path, the other good paths with that step are skipped.
+// A good path that holds a slip would teach to go on after it without a word.
 Result<void> TaskReviser::DecideByTree(Work& work, DecisionCollector& decisions) const {
   MistakeOptions finding = options_.mistakes;
   finding.choice = work.choice;
@@ -239,7 +240,8 @@ Result<void> TaskReviser::DecideByTree(Work& work, DecisionCollector& decisions)
         pruner.Shorten(PlanOf(work.tree, work.states, draft.pair, draft.error.bad_steps),
                        repair_.prune, repair_.prefix_slips);
     const auto breaks = [&](int node) { return broken.contains(step(mistake, node)); };
-    if (std::ranges::any_of(plan.good, breaks)) continue;
+    const auto slipped = [&](int node) { return work.tree.node(node).slip.has_value(); };
+    if (std::ranges::any_of(plan.good, breaks) || std::ranges::any_of(plan.good, slipped)) continue;
     std::vector<std::string> way = {std::to_string(choice->mistake)};
     for (const int node : plan.good) way.push_back(work.tree.node(node).action);
     if (!ways.insert(std::move(way)).second) continue;

@@ -130,6 +130,16 @@ TEST_F(TaskReviserTest, TheRevisionOfASlipSaysWhatWasDoneAndWhatWasMeant) {
   EXPECT_THAT(hidden, HasSubstr("wait"));
 }
 
+TEST_F(TaskReviserTest, AGoodPathWithASlipTeachesNoRevision) {
+  const Tree tree = HandTree({{"p g", 1}, {"p q r", 1}, {"p x d", 0, End::kDone}});
+  EXPECT_EQ(RunText(WriteTree(tree, TreeFormat::kCompact))->rows.size(), 2U);
+  const Tree slipped =
+      Changed(tree, At(tree, "p q"), [](Node& node) { node.slip = Slip{.said = "g"}; });
+  const Outcome done = RunText(WriteTree(slipped, TreeFormat::kCompact));
+  ASSERT_EQ(done->rows.size(), 1U);
+  EXPECT_THAT(ActionsOf(done->rows[0]), ::testing::ElementsAre("p", "x", "wait", "g"));
+}
+
 TEST_F(TaskReviserTest, TheRevisionMayStandInTheTurnThatGoesOn) {
   options_.revision_turn = "next";
   options_.thoughts = folder_.Write("thoughts.txt", "Any.\n");
