@@ -51,7 +51,7 @@ class DeadEnds {
  private:
   // The leaves in the state behind the step to `node` and below it, without those whose episodes
   // came to a state equal to one on the way to the step. `from`: the state, or an equal one.
-  std::vector<LeafPath> LeavesBehind(int node, int from, bool taken_back) const;
+  std::vector<LeafPath> LeavesBehind(int node, int from) const;
 
   const Tree& tree_;
   const StateMap& states_;
@@ -75,7 +75,7 @@ DeadEnds::DeadEnds(const Tree& tree, const StateMap& states, const TaskFamily& f
   }
 }
 
-std::vector<LeafPath> DeadEnds::LeavesBehind(int node, int from, bool taken_back) const {
+std::vector<LeafPath> DeadEnds::LeavesBehind(int node, int from) const {
   const int step = states_.Of(node);
   const int kind = kind_[static_cast<size_t>(step)];
   std::set<int> before;  // the kinds of the states on the way to the step
@@ -89,7 +89,7 @@ std::vector<LeafPath> DeadEnds::LeavesBehind(int node, int from, bool taken_back
   while (!open.empty()) {
     const auto at = static_cast<size_t>(open.back());
     open.pop_back();
-    if (!taken_back && before.contains(kind_[at])) continue;
+    if (before.contains(kind_[at])) continue;
     for (const LeafPath& leaf : leaves_[at]) {
       // A leaf that has just entered the state shows no continuation.
       const bool enters = static_cast<int>(at) == from && states_.Changed(leaf.leaf);
@@ -105,18 +105,19 @@ double DeadEnds::BestBehind(int node) const {
   double best = 0;
   for (int equal = 0; equal < states_.size(); ++equal) {
     if (kind_[static_cast<size_t>(equal)] != kind_[static_cast<size_t>(step)]) continue;
-    for (const LeafPath& leaf : LeavesBehind(node, equal, false)) best = std::max(best, leaf.value);
+    for (const LeafPath& leaf : LeavesBehind(node, equal)) best = std::max(best, leaf.value);
   }
   return best;
 }
 
-// A step is a mistake if enough episodes went on behind it without taking it back, none of them came
-// within beta of the good paths, and from the state before the step enough of the other ways did. An
-// episode that was cut off by the depth limit or by cut turns counts only if it had longer than the
-// shortest good path needs. Example with beta 0.2, min_evidence 2: six episodes pass a state, four of
-// them over step s with rewards 0, 0.1, 0 and 1, the last after it had come back to the state; two
-// elsewhere with 1 and 0.9: s is a mistake with evidence 3. If one of the three had 0.8, or an equal
-// state elsewhere in the tree (StateKey) had led to 0.9, it would be none.
+// A step is a mistake if enough episodes went on behind it, none of them came within beta of the
+// good paths unless it had taken the step back, and from the state before the step enough of the
+// other ways did. An episode that was cut off by the depth limit or by cut turns counts only if it
+// had longer than the shortest good path needs. Example with beta 0.2, min_evidence 2: five episodes
+// pass a state, three of them over step s with rewards 0, 0.1 and 1, the last after it had come back
+// to the state; two elsewhere with 1 and 0.9: s is a mistake with evidence 3. If one of the others
+// over s had 0.8, or an equal state elsewhere in the tree (StateKey) had led to 0.9, it would be
+// none.
 bool DeadEnds::Shows(Mistake& mistake, const MistakeOptions& options) const {
   const int step = states_.Of(mistake.node);
   const int parting = states_.Of(tree_.node(mistake.node).parent);
@@ -126,25 +127,23 @@ bool DeadEnds::Shows(Mistake& mistake, const MistakeOptions& options) const {
     wanted = std::max(wanted, good.value - options.choice.beta);
     shortest = std::min(shortest, states_.At(good.leaf).depth - states_.state(parting).depth);
   }
-  for (const LeafPath& leaf : LeavesBehind(mistake.node, step, true)) {
-    const Node& end = tree_.node(leaf.leaf);
-    const int turns = end.depth - tree_.node(mistake.node).depth;
-    const bool cut_off = end.end == End::kDepth || end.end == End::kCut;
-    mistake.evidence += !cut_off || turns > shortest ? 1 : 0;
-  }
-  if (mistake.evidence < options.min_evidence) return false;
   int elsewhere = 0;
   int as_good = 0;
   for (int state = 0; state < states_.size(); ++state) {
-    if (state == parting || !IsAbove(states_, parting, state) || IsAbove(states_, step, state)) {
-      continue;
-    }
+    if (state == parting || !IsAbove(states_, parting, state)) continue;
     for (const LeafPath& leaf : leaves_[static_cast<size_t>(state)]) {
-      ++elsewhere;
-      as_good += AtLeast(leaf.value, wanted) ? 1 : 0;
+      const Node& end = tree_.node(leaf.leaf);
+      if (!IsAbove(states_, step, state)) {
+        ++elsewhere;
+        as_good += AtLeast(leaf.value, wanted) ? 1 : 0;
+      } else if (state != step || !states_.Changed(leaf.leaf)) {
+        const int turns = end.depth - tree_.node(mistake.node).depth;
+        const bool cut_off = end.end == End::kDepth || end.end == End::kCut;
+        mistake.evidence += !cut_off || turns > shortest ? 1 : 0;
+      }
     }
   }
-  return as_good >= options.min_success * elsewhere;
+  return mistake.evidence >= options.min_evidence && as_good >= options.min_success * elsewhere;
 }
 
 // The good paths that can repair the step of `node`: beside an accepted step those that are better

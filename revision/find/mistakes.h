@@ -5,8 +5,8 @@
 //   - an action that the environment refused in that state, or
 //   - an accepted action after which nothing as good was found, although at least `min_evidence`
 //     episodes ended there. An episode that took the step back first, so that it came to a state
-//     equal to one before the step (RevisionHints::StateKey), says nothing for or against it: a
-//     wrong product is wrong although one can go back to the results. Episodes that the depth limit
+//     equal to one before the step (RevisionHints::StateKey), does not speak for it, however well
+//     it ended: a wrong product is wrong although one can go back to the results. Episodes that the depth limit
 //     ended only count if they had more turns than a good path needs from there. Two more conditions
 //     exclude chance: nothing as good was found from an equal state elsewhere in the tree, and at
 //     least the share `min_success` of the episodes that took other actions was as good. If most of
