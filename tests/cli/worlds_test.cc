@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "common/file.h"
 #include "mcts/tree_file.h"
@@ -66,8 +68,9 @@ TEST_P(Worlds, AreSearchedAndRevised) {
   EXPECT_THAT(Run("path_collect", {"--revise", "1"}).out, HasSubstr("replay"));
   Run("path_collect", {"--data_type", "judgements"});
   int balance = 0;
-  for (const auto& row :
-       LinesOf(folder_.path() / "path_result" / (GetParam() + "_judgements.messages.jsonl"))) {
+  std::ifstream rows(folder_.path() / "path_result" / (GetParam() + "_judgements.messages.jsonl"));
+  for (std::string line; std::getline(rows, line);) {
+    const nlohmann::json row = nlohmann::json::parse(line);
     const std::string judgement = row["provenance"]["judgement"];
     EXPECT_THAT(row["messages"].back()["content"].get<std::string>(),
                 EndsWith("Judgement: " + judgement));
