@@ -165,11 +165,14 @@ TEST_F(AgentReportTest, JoinsTheLinesOfARow) {
   ExpectSmallRow(ItemOf(page, line.at(3), line.at(4)));
 }
 
-TEST_F(AgentReportTest, PairsOfPreferencesAreNoRows) {
+TEST_F(AgentReportTest, PreferencesAndJudgementsAreNoRows) {
   WriteSmallRows(At("rows"), "trees/textcraft/hand");
-  const Json run = {{"program", "path_collect"}, {"options", {{"data_type", "preferences"}}}};
-  WriteFileAtomically(At("rows/textcraft_preferences.run.json"), run.dump());
+  for (const std::string type : {"preferences", "judgements"}) {
+    const Json run = {{"program", "path_collect"}, {"options", {{"data_type", type}}}};
+    WriteFileAtomically(At("rows/textcraft_" + type + ".run.json"), run.dump());
+  }
   WriteFileAtomically(At("rows/textcraft_preferences.jsonl"), R"({"prompt":[],"chosen":[]})");
+  WriteFileAtomically(At("rows/textcraft_judgements.messages.jsonl"), R"({"messages":[]})");
   EXPECT_EQ(IndexOf(Page()).at("parts").size(), 1);
 }
 
