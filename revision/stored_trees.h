@@ -26,7 +26,7 @@ struct FetchedTrees {
 FetchedTrees FetchTrees(Database& database, const std::string& run, TreeInputOptions input,
                         const std::filesystem::path& cache);
 
-// A job on trees: PathCollect or CollectPreferences.
+// A job on trees: PathCollect, CollectPreferences or CollectJudgements.
 using TreeJob = std::function<ExitCode(const PathCollectOptions&, const OptionSet&, Workbench&)>;
 
 // Does the job on the trees of options.store, and keeps the files that it wrote beside them, each
