@@ -10,7 +10,9 @@ void Declare(OptionSet& set, ReviseOptions& o) {
          "--data_type", o.data_type,
          "centric: bad paths revised into good ones; good: good paths; preferences: pairs of a "
          "better and a worse response to the same prompt, by the values of the search; judgements: "
-         "the verifier actor's question about a step, and what the search proves of it")
+         "the verifier actor's question about a step, and what the search proves of it. The last "
+         "two "
+         "have one format, whatever --format says")
       .OneOf({"centric", "good", "preferences", "judgements"});
   set.Add("--revise", o.revise, "1: cut bad paths at their first error; 0: keep them whole")
       .Range(0, 1);

@@ -49,10 +49,6 @@ class DeadEnds {
   bool Shows(Mistake& mistake, const MistakeOptions& options) const;
 
  private:
-  // The leaves in the state behind the step to `node` and below it, without those whose episodes
-  // came to a state equal to one on the way to the step. `from`: the state, or an equal one.
-  std::vector<LeafPath> LeavesBehind(int node, int from) const;
-
   const Tree& tree_;
   const StateMap& states_;
   std::vector<std::vector<LeafPath>> leaves_;  // by state, those that ended there
@@ -75,37 +71,32 @@ DeadEnds::DeadEnds(const Tree& tree, const StateMap& states, const TaskFamily& f
   }
 }
 
-std::vector<LeafPath> DeadEnds::LeavesBehind(int node, int from) const {
+// Goes down from the state behind the step and from all equal ones, but not over a state that is
+// equal to one on the way to the step.
+double DeadEnds::BestBehind(int node) const {
   const int step = states_.Of(node);
   const int kind = kind_[static_cast<size_t>(step)];
   std::set<int> before;  // the kinds of the states on the way to the step
   for (int at = states_.state(step).parent; at >= 0; at = states_.state(at).parent) {
     before.insert(kind_[static_cast<size_t>(at)]);
-    // A step that leads back to a state takes back what came after it: what counts is the way there.
+    // A step that leads back to a state takes back what came after it: what counts is the way
+    // there.
     if (kind_[static_cast<size_t>(at)] == kind) before.clear();
   }
-  std::vector<LeafPath> found;
-  std::vector<int> open = {from};
+  std::vector<int> open;
+  for (int state = 0; state < states_.size(); ++state) {
+    if (kind_[static_cast<size_t>(state)] == kind) open.push_back(state);
+  }
+  double best = 0;
   while (!open.empty()) {
     const auto at = static_cast<size_t>(open.back());
     open.pop_back();
     if (before.contains(kind_[at])) continue;
     for (const LeafPath& leaf : leaves_[at]) {
-      // A leaf that has just entered the state shows no continuation.
-      const bool enters = static_cast<int>(at) == from && states_.Changed(leaf.leaf);
-      if (!enters) found.push_back(leaf);
+      // A leaf that has just entered an equal state shows no continuation.
+      if (kind_[at] != kind || !states_.Changed(leaf.leaf)) best = std::max(best, leaf.value);
     }
     open.insert(open.end(), children_[at].begin(), children_[at].end());
-  }
-  return found;
-}
-
-double DeadEnds::BestBehind(int node) const {
-  const int step = states_.Of(node);
-  double best = 0;
-  for (int equal = 0; equal < states_.size(); ++equal) {
-    if (kind_[static_cast<size_t>(equal)] != kind_[static_cast<size_t>(step)]) continue;
-    for (const LeafPath& leaf : LeavesBehind(node, equal)) best = std::max(best, leaf.value);
   }
   return best;
 }

@@ -86,13 +86,17 @@ int StateMap::Common(int a, int b) const {
   return a;
 }
 
+std::string KeyOf(const Tree& tree, const StateMap& states, const TaskFamily& family, int state) {
+  const StateMap::State& known = states.state(state);
+  if (known.ended) return "";
+  return family.hints().StateKey(HistoryOf(tree, family, known.entered));
+}
+
 std::vector<int> KindsOf(const Tree& tree, const StateMap& states, const TaskFamily& family) {
   std::vector<int> kinds;
   std::map<std::string, int> known;
   for (int i = 0; i < states.size(); ++i) {
-    const StateMap::State& state = states.state(i);
-    const std::string key =
-        state.ended ? "" : family.hints().StateKey(HistoryOf(tree, family, state.entered));
+    const std::string key = KeyOf(tree, states, family, i);
     kinds.push_back(key.empty() ? i : known.try_emplace(key, i).first->second);
   }
   return kinds;

@@ -6,6 +6,7 @@
 // disaster) always has its own state.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "mcts/tree.h"
@@ -58,8 +59,10 @@ class StateMap {
   std::vector<bool> refused_;  // by node
 };
 
-// By state, a number that equal states (RevisionHints::StateKey) share; a number of its own for a
-// state that the family cannot compare, or in which the episode ended.
+// RevisionHints::StateKey of the state; "" where the family cannot compare it or the episode ended.
+std::string KeyOf(const Tree& tree, const StateMap& states, const TaskFamily& family, int state);
+
+// By state, a number that equal states (KeyOf) share; one without a key has a number of its own.
 std::vector<int> KindsOf(const Tree& tree, const StateMap& states, const TaskFamily& family);
 
 }  // namespace agentr

@@ -80,11 +80,10 @@ std::vector<int> Pruner::WithSlips(int stands, const std::vector<int>& all,
 }
 
 const std::string& Pruner::Key(int node) {
-  const auto known = keys_.find(states_.Of(node));
-  if (known != keys_.end()) return known->second;
-  std::string key =
-      states_.At(node).ended ? "" : family_.hints().StateKey(HistoryOf(tree_, family_, node));
-  return keys_.emplace(states_.Of(node), std::move(key)).first->second;
+  const int state = states_.Of(node);
+  const auto [key, is_new] = keys_.try_emplace(state);
+  if (is_new) key->second = KeyOf(tree_, states_, family_, state);
+  return key->second;
 }
 
 }  // namespace agentr

@@ -68,6 +68,7 @@ TEST_P(Worlds, AreSearchedAndRevised) {
   EXPECT_THAT(Run("path_collect", {"--revise", "1"}).out, HasSubstr("replay"));
   Run("path_collect", {"--data_type", "judgements"});
   int balance = 0;
+  int judged = 0;
   std::ifstream rows(folder_.path() / "path_result" / (GetParam() + "_judgements.messages.jsonl"));
   for (std::string line; std::getline(rows, line);) {
     const nlohmann::json row = nlohmann::json::parse(line);
@@ -75,8 +76,10 @@ TEST_P(Worlds, AreSearchedAndRevised) {
     EXPECT_THAT(row["messages"].back()["content"].get<std::string>(),
                 EndsWith("Judgement: " + judgement));
     balance += judgement == "Good" ? 1 : -1;
+    ++judged;
   }
   EXPECT_EQ(balance, 0);
+  EXPECT_GT(judged, 0);
 }
 
 TEST_P(Worlds, TheSameSeedGivesTheSameTreesWithoutForksToo) {
