@@ -90,23 +90,26 @@ uint32_t arc4random(void) {
 
 // --- names of hosts: before 2.34 they were in a library of their own and began with two underscores --------------
 
-#define OF_RESOLVER(type, name, parameters, arguments)                 \
-  type name parameters {                                               \
-    type(*function) parameters = NEXT(name);                           \
-    if (!function) function = dlsym(RTLD_DEFAULT, "__" #name);         \
-    if (function) return function arguments;                           \
-    errno = ENOSYS;                                                    \
-    return (type)-1;                                                   \
+#define OF_RESOLVER(type, name, parameters, arguments)         \
+  type name parameters {                                       \
+    type(*function) parameters = NEXT(name);                   \
+    if (!function) function = dlsym(RTLD_DEFAULT, "__" #name); \
+    if (function) return function arguments;                   \
+    errno = ENOSYS;                                            \
+    return (type)-1;                                           \
   }
 OF_RESOLVER(int, dn_expand,
-            (const unsigned char* begin, const unsigned char* end, const unsigned char* from, char* to, int size),
+            (const unsigned char* begin, const unsigned char* end, const unsigned char* from,
+             char* to, int size),
             (begin, end, from, to, size))
 OF_RESOLVER(int, dn_skipname, (const unsigned char* from, const unsigned char* end), (from, end))
 OF_RESOLVER(int, res_dnok, (const char* name), (name))
 OF_RESOLVER(int, res_hnok, (const char* name), (name))
-OF_RESOLVER(int, res_nsearch, (void* state, const char* name, int class, int type, unsigned char* answer, int size),
+OF_RESOLVER(int, res_nsearch,
+            (void* state, const char* name, int class, int type, unsigned char* answer, int size),
             (state, name, class, type, answer, size))
-OF_RESOLVER(int, res_query, (const char* name, int class, int type, unsigned char* answer, int size),
+OF_RESOLVER(int, res_query,
+            (const char* name, int class, int type, unsigned char* answer, int size),
             (name, class, type, answer, size))
 
 // --- exceptions: where the tables of the function at an address are (2.35) ---------------------------------------
@@ -168,7 +171,8 @@ static int RunConstructors(struct dl_phdr_info* info, size_t size, void* data) {
   const void* const* all = data;
   const ElfW(Dyn)* entry = NULL;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
-    if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) entry = (void*)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+      entry = (void*)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
   }
   InitFunction first = NULL;
   const InitFunction* functions = NULL;
@@ -189,9 +193,10 @@ static void Construct(int count, char** arguments, char** environment) {
   dl_iterate_phdr(RunConstructors, all);
 }
 
-typedef int (*StartFunction)(MainFunction, int, char**, InitFunction, void (*)(void), void (*)(void), void*);
-int __libc_start_main(MainFunction main, int count, char** arguments, InitFunction init, void (*fini)(void),
-                      void (*loader_fini)(void), void* stack) {
+typedef int (*StartFunction)(MainFunction, int, char**, InitFunction, void (*)(void),
+                             void (*)(void), void*);
+int __libc_start_main(MainFunction main, int count, char** arguments, InitFunction init,
+                      void (*fini)(void), void (*loader_fini)(void), void* stack) {
   const StartFunction start = (StartFunction)dlsym(RTLD_NEXT, "__libc_start_main");
   return start(main, count, arguments, init ? init : Construct, fini, loader_fini, stack);
 }
