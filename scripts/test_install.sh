@@ -36,7 +36,12 @@ for program in "$prefix"/bin/*; do
   bash -n "$prefix/share/bash-completion/completions/$name" || fail "completion of $name"
   [[ -s $prefix/share/zsh/vendor-completions/_$name ]] || fail "there is no zsh completion of $name"
 done
-[[ -x $prefix/share/agentr/python/agentr_env.py ]] || fail "there is no agentr_env.py"
+python=$prefix/lib/python3/dist-packages
+[[ -x $python/agentr_env.py ]] || fail "there is no agentr_env.py"
+if command -v python3 >/dev/null; then
+  PYTHONPATH=$python python3 -c 'import agentr; assert next(agentr.trees("mcts_result")).task == "31"' ||
+    fail "the Python package does not read the trees"
+fi
 # What bash would offer.
 # shellcheck source=/dev/null
 source "$prefix/share/bash-completion/completions/mcts_collect"

@@ -69,6 +69,14 @@ for name in "${programs[@]}"; do
   "$strip" "$package/_programs/bin/$name"
 done
 cp -r "$here/configs" "$here/models" "$package/_programs/share/agentr"
+# Man pages and completions, which pip puts where the shells of an environment look.
+share=$content/agentr-$version.data/data/share
+mkdir -p "$share/man/man1" "$share/bash-completion/completions" "$share/zsh/site-functions"
+for name in "${programs[@]}"; do
+  cp "$build/docs/man/$name.1" "$share/man/man1"
+  cp "$build/docs/bash/$name" "$share/bash-completion/completions"
+  cp "$build/docs/zsh/_$name" "$share/zsh/site-functions"
+done
 # The licences of the libraries that come along, as Debian has them.
 ldd "${programs[@]/#/$build/bin/}" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p' | sort -u | while read -r library; do
   # dpkg knows some libraries by the path behind a link of /lib.
@@ -115,10 +123,13 @@ with zipfile.ZipFile(wheel_path, "w", zipfile.ZIP_DEFLATED) as wheel:
 PYTHON
 }
 
-python3 - "$content" "$here" "$version" "linux_$platform" "${programs[@]}" <<'PYTHON'
+PYTHONDONTWRITEBYTECODE=1 python3 - "$content" "$here" "$version" "linux_$platform" "${programs[@]}" <<'PYTHON'
 import os, shutil, sys
 
 content, project, version, platform, *programs = sys.argv[1:]  # auditwheel finds the right platform
+sys.path.insert(0, content)
+from agentr.programs import TRAINING
+launchers = sorted({*programs, *TRAINING})
 info = os.path.join(content, f"agentr-{version}.dist-info")
 with open(os.path.join(project, "docs/python.md"), encoding="utf-8") as page:
     description = page.read()
@@ -126,9 +137,11 @@ meta = {
     "METADATA": f"Metadata-Version: 2.1\nName: agentr\nVersion: {version}\n"
                 "Summary: Self-reflection data for language-model agents: search, rows, evaluation, servers\n"
                 "License: Apache-2.0\nRequires-Python: >=3.9\n"
+                # Nothing more to install: its programs say what they need.
+                "Provides-Extra: train\n"
                 f"Description-Content-Type: text/markdown\n\n{description}",
     "WHEEL": f"Wheel-Version: 1.0\nGenerator: agentr\nRoot-Is-Purelib: false\nTag: py3-none-{platform}\n",
-    "entry_points.txt": "[console_scripts]\n" + "".join(f"{name} = agentr.programs:launch\n" for name in programs),
+    "entry_points.txt": "[console_scripts]\n" + "".join(f"{name} = agentr.programs:launch\n" for name in launchers),
 }
 os.makedirs(info)
 for name, text in meta.items():

@@ -49,6 +49,7 @@ nlohmann::json ResumableRun::Choose(Fingerprint fingerprint) {
 void ResumableRun::Begin(const OptionSet& resolved) {
   WaitForAll(group_);  // so that no checkpoint is removed before all have read it
   if (!writes()) return;
+  options_ = resolved.ResolvedJson();
   if (saved_ >= 0) RemoveOldCheckpoints();
   WriteResolved(folder_, resolved.ResolvedToml());
   metrics_.emplace(folder_, saved_);
@@ -83,6 +84,7 @@ void ResumableRun::Record(
   const auto note = [&](const char* diverged) {
     if (!writes()) return;
     nlohmann::ordered_json run = RunOf(program);
+    run["options"] = options_;
     run["processes"] = group_ == nullptr ? 1 : group_->size();
     run.update(details(SecondsSince(begin)));
     if (diverged != nullptr) run["diverged"] = diverged;

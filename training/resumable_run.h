@@ -64,7 +64,7 @@ class ResumableRun {
   void Save(const std::function<CheckpointTensors(nlohmann::ordered_json& json)>& tensors);
   void RemoveOldCheckpoints() const;
 
-  // Does `work` and adds the run to run.json with what `details` says of it, which is given its
+  // Does `work` and adds the run to run.json with its options and what `details` says of it, which is given its
   // wall time in seconds; also if the training diverged, with the reason. Throws what `work`
   // throws.
   void Record(const char* program, const std::function<void()>& work,
@@ -77,6 +77,7 @@ class ResumableRun {
   ProcessGroup* const group_;
   const CheckpointFolder checkpoints_;
   Fingerprint fingerprint_;
+  nlohmann::ordered_json options_;
   std::optional<FileLock> lock_;
   std::optional<Metrics> metrics_;
   RunState state_;

@@ -1,19 +1,20 @@
 # What `cmake --install` puts where (FHS), and `cpack -G DEB`. Two components:
 #   programs  bin, lib/agentr, share/agentr (configs, the bundled model), man pages, completions,
-#             the server of Python objects, examples of it and of systemd units -> package agentr
+#             the Python package, examples of it and of systemd units -> package agentr
 #   dev       static libraries, headers and find_package(agentr): search, playing and language
 #             models for other programs                                        -> package agentr-dev
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 get_property(programs GLOBAL PROPERTY AGENTR_PROGRAMS)
-install(TARGETS ${programs} RUNTIME COMPONENT programs)
-install(TARGETS agentr_aten LIBRARY DESTINATION lib/agentr COMPONENT programs)
+# Those that are built: quickstart.sh builds a few of them.
+install(TARGETS ${programs} RUNTIME COMPONENT programs OPTIONAL)
+install(TARGETS agentr_aten LIBRARY DESTINATION lib/agentr COMPONENT programs OPTIONAL)
 install(DIRECTORY configs models DESTINATION "${CMAKE_INSTALL_DATADIR}/agentr" COMPONENT programs)
 install(FILES CHANGELOG.md CITATION.cff LICENSE README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT programs)
-install(PROGRAMS clients/python/agentr_env.py
-        DESTINATION "${CMAKE_INSTALL_DATADIR}/agentr/python" COMPONENT programs)
-install(DIRECTORY clients/python/agentr DESTINATION "${CMAKE_INSTALL_DATADIR}/agentr/python"
+# Where Debian's Python looks for packages below /usr.
+install(PROGRAMS clients/python/agentr_env.py DESTINATION lib/python3/dist-packages COMPONENT programs)
+install(DIRECTORY clients/python/agentr DESTINATION lib/python3/dist-packages
         COMPONENT programs PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY examples/number_game examples/minigrid examples/jericho
         DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT programs
@@ -22,21 +23,9 @@ install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT programs)
 install(FILES packaging/agentr-env-server@.service packaging/agentr-lm-server.service
         DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT programs)
 
-# Man pages and completions: each program prints its own (common/option_docs.h).
+# Man pages and completions of the programs that are built (agentr_program).
 set(docs "${PROJECT_BINARY_DIR}/docs")
 file(MAKE_DIRECTORY "${docs}/man" "${docs}/bash" "${docs}/zsh")
-set(pages)
-foreach(program ${programs})
-  set(outputs "${docs}/man/${program}.1" "${docs}/bash/${program}" "${docs}/zsh/_${program}")
-  add_custom_command(
-    OUTPUT ${outputs}
-    COMMAND ${program} --help_as=man > "${docs}/man/${program}.1"
-    COMMAND ${program} --help_as=bash > "${docs}/bash/${program}"
-    COMMAND ${program} --help_as=zsh > "${docs}/zsh/_${program}"
-    DEPENDS ${program} COMMENT "Documents of ${program}" VERBATIM)
-  list(APPEND pages ${outputs})
-endforeach()
-add_custom_target(option_docs ALL DEPENDS ${pages})
 install(DIRECTORY "${docs}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT programs)
 install(DIRECTORY "${docs}/bash/" COMPONENT programs
         DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")

@@ -17,6 +17,15 @@ function(agentr_program name)
   add_executable(${name} ${name}_main.cc)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS})
   add_dependencies(programs ${name})
+  # Its man page and completions, which the program itself prints (common/option_docs.h).
+  set(docs "${PROJECT_BINARY_DIR}/docs")
+  add_custom_command(
+    TARGET ${name} POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E make_directory "${docs}/man" "${docs}/bash" "${docs}/zsh"
+    COMMAND ${name} --help_as=man > "${docs}/man/${name}.1"
+    COMMAND ${name} --help_as=bash > "${docs}/bash/${name}"
+    COMMAND ${name} --help_as=zsh > "${docs}/zsh/_${name}"
+    VERBATIM)
   set_property(GLOBAL APPEND PROPERTY AGENTR_PROGRAMS ${name})
 endfunction()
 

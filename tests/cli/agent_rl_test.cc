@@ -360,6 +360,7 @@ TEST_F(AgentRl, ARunThatDivergesEndsAndKeepsItsGoodCheckpoint) {
       EXPECT_FALSE(fs::exists(Result(algorithm) / "model")) << algorithm;
       const auto runs = nlohmann::json::parse(ReadFile(Result(algorithm) / "run.json"));
       EXPECT_TRUE(runs["runs"].back().contains("diverged")) << algorithm;
+      EXPECT_EQ(runs["runs"].back()["options"]["algorithm"], algorithm);
     }
   }
 }

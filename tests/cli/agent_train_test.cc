@@ -150,6 +150,7 @@ TEST_F(AgentTrain, SaysWhatItsMemoryIsForBeforeTheFirstStep) {
     const auto run = nlohmann::json::parse(ReadFile(Result(name) / "run.json"))["runs"][0];
     const auto& parts = run["memory_parts_gib"];
     const double weights = parts["weights"], program = parts["program"];
+    EXPECT_EQ(run["options"]["batch_rows"], 30);
     EXPECT_EQ(parts["gradients"], weights);
     EXPECT_EQ(parts["optimizer"], 2 * weights);
     const double said = parts["sum"].get<double>() - program;

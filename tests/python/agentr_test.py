@@ -166,8 +166,17 @@ class ReaderTest(unittest.TestCase):
             agentr.run("mcts_collect", quiet=True, no_such_option=1)
         self.assertEqual(raised.exception.code, 2)
         self.assertIn("no_such_option", str(raised.exception))
-        with self.assertRaisesRegex(FileNotFoundError, "no_such_program"):
+        with self.assertRaisesRegex(FileNotFoundError, "no_such_program in the package, in AGENTR_BIN or on the PATH$"):
             agentr.run("no_such_program")
+
+    def test_a_training_program_that_is_not_there_is_explained(self):
+        here = {name: os.environ.get(name, "") for name in ("AGENTR_BIN", "PATH")}
+        try:
+            os.environ.update({"AGENTR_BIN": "", "PATH": ""})
+            with self.assertRaisesRegex(FileNotFoundError, "LibTorch, which is not in the wheel.*docs/install.md"):
+                agentr.run("agent_train")
+        finally:
+            os.environ.update(here)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,9 @@ import shutil
 import subprocess
 import sys
 
+# What needs LibTorch, which no wheel brings along.
+TRAINING = ("agent_train", "self_train", "agent_rl")
+
 _INSTALLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_programs", "bin")
 
 
@@ -27,7 +30,12 @@ def program(name):
     folders = [folder for folder in os.environ.get("PATH", "").split(os.pathsep) if folder != launchers]
     found = shutil.which(name, path=os.pathsep.join(folders))
     if not found:
-        raise FileNotFoundError(f"there is no program {name} in the package, in AGENTR_BIN or on the PATH")
+        missing = f"there is no program {name} in the package, in AGENTR_BIN or on the PATH"
+        if name in TRAINING:
+            missing += (". It trains with LibTorch, which is not in the wheel, with agentr[train] neither: install the "
+                        "Debian package or the conda package, or build it (docs/install.md of the sources), and give "
+                        "its folder in AGENTR_BIN")
+        raise FileNotFoundError(missing)
     return found
 
 
@@ -69,5 +77,8 @@ def run(name, *positional, quiet=False, cwd=None, **options):
 
 def launch():
     """The wheel's launchers: becomes the program whose name the launcher has."""
-    path = program(os.path.basename(sys.argv[0]))
+    try:
+        path = program(os.path.basename(sys.argv[0]))
+    except FileNotFoundError as error:
+        sys.exit(f"error: {error}")
     os.execv(path, [path] + sys.argv[1:])
