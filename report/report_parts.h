@@ -40,7 +40,8 @@ struct ReportLimits {
 
 // Fields beside the common ones:
 //   search      "total", "instructions": [messages…], "trees": [[task, nodes, leaves, depth,
-//               best reward, mean value, block, at], …], "files": [path, …]
+//               best reward, mean value, block, at, ended leaves without a reward], …],
+//               "files": [path, …]
 //               item: {"task", "model", "instruction": index, "texts": […], "parent", "action",
 //               "response", "observation": columns of indices into texts, "reward", "visits",
 //               "value" (mean), "end": 0 none | 1 done | 2 disaster | 3 depth, "flags": 1 changed

@@ -84,6 +84,8 @@ Json TreeItem(const Tree& tree, const TaskFamily& family) {
 Json IndexLine(const Tree& tree, int task, PackedItems::Place place) {
   const auto leaves =
       std::ranges::count_if(tree.nodes(), [](const Node& n) { return n.end != End::kNone; });
+  const auto failed = std::ranges::count_if(
+      tree.nodes(), [](const Node& n) { return n.end != End::kNone && n.reward <= 0; });
   return {task,
           tree.size(),
           leaves,
@@ -91,7 +93,8 @@ Json IndexLine(const Tree& tree, int task, PackedItems::Place place) {
           std::ranges::max(tree.nodes(), {}, &Node::reward).reward,
           tree.root().mean(),
           place.block,
-          place.at};
+          place.at,
+          failed};
 }
 
 // The kind of task of the trees in the folder `<task>/<model>`.

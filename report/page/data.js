@@ -33,8 +33,8 @@ async function item(block, at) {
 }
 
 // The fields of the lines of a part, by name.
-const treeLine = ([task, nodes, leaves, depth, best, value, block, at]) =>
-  ({task, nodes, leaves, depth, best, value, block, at});
+const treeLine = ([task, nodes, leaves, depth, best, value, block, at, failed]) =>
+  ({task, nodes, leaves, depth, best, value, block, at, failed});
 const rowLine = ([task, mistake, badSteps, block, at, good, bad, ancestor, firstError, number, replay, position,
                   reward]) =>
   ({task, mistake, badSteps, block, at, good, bad, ancestor, firstError, number, replay, position, reward});

@@ -40,6 +40,9 @@ function evaluationPage(part, at) {
   ];
 }
 
+// Numbers of refused steps of an episode, in groups.
+const kRefusals = ['none', '1', '2 or 3', '4 or more'];
+
 function episodeFacets(summary) {
   const full = summary.success_threshold ?? 1;
   return [
@@ -47,6 +50,8 @@ function episodeFacets(summary) {
      of: (e) => e.end.endsWith('_error') ? 'no result' : e.reward >= full ? 'success' : 'failure'},
     {name: 'end', order: ['done', 'max steps', 'cut turn', 'last step refused'],
      of: (e) => [e.end.replaceAll('_', ' '), ...(e.endsRefused ? ['last step refused'] : [])]},
+    {name: 'refusals', order: kRefusals, of: (e) =>
+      kRefusals[e.refused < 2 ? e.refused : e.refused < 4 ? 2 : 3]},
     {name: 'revisions', order: ['with revisions'], of: (e) => e.revisions > 0 ? 'with revisions' : 'none'},
   ];
 }
@@ -66,6 +71,7 @@ function slipFigures(slips, episodes) {
 async function episodePage(part, at, number_) {
   const line = episodeLine(part.episodes[number_]);
   const episode = await item(line.block, line.at);
+  const shown = observationsAfter(episode.first);
   return [
     h('h1', {}, `${part.family}, task ${line.task}` + (line.attempt > 0 ? `, attempt ${line.attempt}` : '')),
     figures([[number(line.reward), 'reward'], [line.end.replaceAll('_', ' '), 'end'],
@@ -73,15 +79,16 @@ async function episodePage(part, at, number_) {
     episode.error && h('p', {class: 'warning'}, episode.error),
     episode.replayed > 0 && h('p', {class: 'note'},
       `The first ${episode.replayed} turns were replayed; the model continued after them.`),
-    h('div', {class: 'conversation'}, message('user', episode.first), episode.turns.map((_, i) => stepView(episode, i))),
+    h('div', {class: 'conversation'}, message('user', episode.first),
+      episode.turns.map((_, i) => stepView(episode, i, shown))),
     h('section', {}, h('details', {}, h('summary', {}, 'Instruction'),
       part.instruction.map(([role, text]) => message(role, text)))),
     sameTask(at, line.task),
   ];
 }
 
-// A step: its action, then the thought before it and the observation after it.
-function stepView(episode, i) {
+// A step: its action, then the thought before it and the observation after it, as `shown` shows it.
+function stepView(episode, i, shown) {
   const [response, action, observation, refused, said, tokens, logprob] = episode.turns[i];
   const before = i > 0 ? episode.turns[i - 1][2] : episode.first;
   const thought = thoughtOf(response, action);
@@ -95,7 +102,7 @@ function stepView(episode, i) {
     typeof said === 'string' && h('p', {class: 'note'}, said === '' ? 'A slip: this was never done.' :
       `A slip: the agent said "${said}", and "${action}" was done.`),
     thought !== '' && h('div', {class: 'message assistant'}, h('div', {class: 'text'}, thought)),
-    h('div', {class: 'message user'}, changedText(observation, before)));
+    h('div', {class: 'message user'}, shown(observation, before, `in step ${i + 1}`)));
 }
 
 // A response without the action at its end and without the names of both; one of another form in full.
@@ -105,21 +112,6 @@ function thoughtOf(response, action) {
   const before = text.slice(0, -action.length).trimEnd();
   return !/(^|\s)action:$/i.test(before) ? text :
     before.slice(0, -'action:'.length).trim().replace(/^thought:\s*/i, '');
-}
-
-// A text of which most was in the text before it is folded to its new lines (of WebShop the pieces of a page).
-function changedText(text, before) {
-  const linesOf = (one) => one.split(/\n|\[SEP\]/).map((line) => line.trim()).filter((line) => line !== '');
-  const old = new Set(linesOf(before)), lines = linesOf(text);
-  const fresh = lines.filter((line) => !old.has(line));
-  const size = (some) => some.reduce((sum, line) => sum + line.length, 0);
-  const whole = h('div', {class: 'text'}, text);
-  const most = 2 * fresh.length > lines.length || 2 * size(fresh) > size(lines);
-  if (text.length < 200 || most) return whole;
-  return [
-    fresh.length > 0 && h('div', {class: 'text'}, fresh.join(text.includes('\n') ? '\n' : ' [SEP] ')),
-    h('details', {}, h('summary', {class: 'note'}, fresh.length === 0 ? 'Nothing new: the whole text' :
-      `${fresh.length} of ${plural(lines.length, 'line')} are new: the whole text`), whole)];
 }
 
 const differenceText = (measure) => measure.difference === null ? '–' :

@@ -67,7 +67,7 @@ function overview() {
     intervalChart('Success of the evaluations, 95 % intervals over tasks', of('evaluation').map(
       ({part, at}) => ({name: labels[at], estimate: part.summary?.success, href: `#/${at}`}))),
     index.comparisons.length > 0 && h('p', {}, h('a', {href: '#/compare'},
-      `${index.comparisons.length} paired comparisons of evaluations on the same tasks`)),
+      `${plural(index.comparisons.length, 'paired comparison')} of evaluations on the same tasks`)),
     h('p', {class: 'note'}, `Made by agent_report ${index.version}. Keys: n and p go to the next and the ` +
       'previous item, u goes up, / filters, ? shows this help.'),
   ];

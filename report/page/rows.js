@@ -49,9 +49,32 @@ function auditSection(part) {
     audit.positions && shareCard('Steps to the first error', audit.positions, audit.rows),
     judged.map(([name, values]) => shareCard(name === 'replay' ? 'Replays' : 'Judgements of steps', values,
       Object.values(values).reduce((sum, value) => sum + value, 0))),
-    h('div', {class: 'card'}, h('h3', {}, 'How the rows were made'), plainTable(null,
-      Object.entries(part.counts).filter(([, value]) => typeof value === 'number')
-        .map(([name, value]) => [name.replaceAll('_', ' '), count(value)])))));
+    countsCard(part.counts)));
+}
+
+// Of what a count is a part, where it is a part of something (revision/make/counts.h).
+const kWholes = {
+  without_good: 'trees', without_pairs: 'trees', other_start: 'trees', cache_hits: 'trees',
+  good_paths: 'paths', bad_paths: 'paths',
+  duplicate_drafts: 'pairs_found', contradictions: 'pairs_found', pairs: 'pairs_found',
+  disagreeing_rows: 'pairs', unclean_rows: 'pairs', too_long: 'pairs', rows_before_dedup: 'pairs',
+};
+
+// The counts of the program that made the rows: each part below its whole with its share, and those
+// that are 0 in one line.
+function countsCard(counts) {
+  const words = (name) => name.replaceAll('_', ' ');
+  const names = Object.keys(counts).filter((name) => typeof counts[name] === 'number');
+  const some = names.filter((name) => counts[name] !== 0);
+  const wholeOf = (name) => counts[kWholes[name]] >= counts[name] ? kWholes[name] : undefined;
+  const lines = (whole, level) => some.filter((name) => wholeOf(name) === whole).flatMap((name) => [
+    [h('span', {class: 'inner', style: {'--level': String(level)}}, words(name)),
+     ...(whole ? shareCells(counts[name], counts[whole]) : [count(counts[name]), ''])],
+    ...lines(name, level + 1)]);
+  const none = names.filter((name) => counts[name] === 0).map(words);
+  return names.length > 0 && h('div', {class: 'card'}, h('h3', {}, 'How the rows were made'),
+    plainTable(null, lines(undefined, 0)),
+    none.length > 0 && h('p', {class: 'note'}, `None of: ${none.join(', ')}`));
 }
 
 async function rowPage(part, at, number_) {
@@ -83,14 +106,9 @@ async function rowPage(part, at, number_) {
   ];
 }
 
-// Three columns whose parts stand beside each other: the bad path, the row, the good path.
+// Three columns whose parts stand beside each other: the bad path, the row, the good path. A page
+// that stands in one of them is folded where it comes again, below or beside it.
 function sideBySide(row, line, tree, rewards) {
-  const turns = (messages) => messages.map(([role, text, trained, part]) =>
-    message(role, text, `part${part}` + (trained ? ' trained' : '')));
-  const ofRow = (part) => turns(row.messages.filter((m) => m[3] === part));
-  const ofNodes = (nodes, part) => nodes.flatMap((node) => [
-    message('assistant', node.response, 'part' + part + (node.unchanged ? ' unchanged' : '')),
-    message('user', node.observation, 'part' + part + (node.unchanged ? ' unchanged' : ''))]);
   const pair = tree !== null && line.bad >= 0;
   const badPath = pair ? pathTo(tree, line.bad).slice(1) : [];
   const goodPath = tree && line.good >= 0 ? pathTo(tree, line.good).slice(1) : [];
@@ -99,23 +117,60 @@ function sideBySide(row, line, tree, rewards) {
   const end = errorAt >= 0 ? errorAt + 1 : shared + Math.max(line.badSteps, 0);
   // The paths part in a state, and steps that changed nothing may lie between it and the bad steps.
   const begin = Math.max(0, end - Math.max(line.badSteps, 1));
+  const ofRow = stepsOfRow(row);
   const bands = [
-    [kPrefix, ofNodes(badPath.slice(0, begin), kPrefix), ofRow(kPrefix),
-     ofNodes(goodPath.slice(0, shared), kPrefix)],
-    [kBad, ofNodes(badPath.slice(begin, end), kBad), ofRow(kBad), []],
+    [kPrefix, stepsOfPath(badPath, 0, begin, kPrefix), ofRow(kPrefix),
+     stepsOfPath(goodPath, 0, shared, kPrefix)],
+    [kBad, stepsOfPath(badPath, begin, end, kBad), ofRow(kBad), []],
     [kRevision, [], ofRow(kRevision), []],
     [kRecovery, [], ofRow(kRecovery), []],
-    [kGood, ofNodes(badPath.slice(end), kBad), ofRow(kGood), ofNodes(goodPath.slice(shared), kGood)],
+    [kGood, stepsOfPath(badPath, end, badPath.length, kBad), ofRow(kGood),
+     stepsOfPath(goodPath, shared, goodPath.length, kGood)],
   ].filter(([, ...cells]) => cells.some((cell) => cell.length > 0));
   const columns = [
-    pair && ['Bad path', rewards.bad], ['Row', rewards.replay], goodPath.length > 0 && ['Good path', rewards.good]];
+    pair && ['Bad path', rewards.bad, 'the bad path'], ['Row', rewards.replay, 'the row'],
+    goodPath.length > 0 && ['Good path', rewards.good, 'the good path']];
   const keep = (cells) => cells.filter((_, i) => columns[i]);
+  const first = row.messages.filter((m) => m[3] === kFirst);
+  const start = first.map(([, text]) => text).join('\n');
+  const observation = observationsAfter(start);
+  const latest = new Map();  // column -> its latest observation
+  const shown = ({role, text, classes, step}, column) => {
+    const before = latest.get(column) ?? start;
+    if (role === 'user') latest.set(column, text);
+    return message(role, role !== 'user' ? text :
+      observation(text, before, `in step ${step} of ${column}`), classes, `step ${step}`);
+  };
   return h('div', {class: `side columns${keep(columns).length}`},
     keep(columns).map(([name, reward]) => h('div', {class: 'head'}, name,
       reward !== undefined && reward !== null && h('span', {class: 'note'}, ` reward ${number(reward)}`))),
-    h('div', {class: 'band'}, ofRow(kFirst)),
+    h('div', {class: 'band'}, first.map(([role, text]) => message(role, text, `part${kFirst}`))),
     bands.map(([kind, ...cells]) => [
       h('div', {class: 'bandname part' + kind}, kPartNames[kind]),
-      keep(cells).map((cell, i) => h('div', {class: 'cell', 'data-name': keep(columns)[i][0]}, kind !== kPrefix || cell.length <= 4 ? cell :
-        h('details', {}, h('summary', {}, plural(cell.length / 2, 'step')), cell)))]));
+      keep(cells).map((cell, i) => {
+        const [name, , column] = keep(columns)[i];
+        const steps = cell.map((one) => shown(one, column));
+        const few = kind !== kPrefix || cell.length <= 4;
+        return h('div', {class: 'cell', 'data-name': name}, few ? steps :
+          h('details', {}, h('summary', {}, plural(cell.length / 2, 'step')), steps));
+      })]));
+}
+
+// The messages of a row by their part, each with the number of its step.
+function stepsOfRow(row) {
+  let step = 0;
+  const messages = row.messages.map(([role, text, trained, part]) => {
+    if (part > kFirst && role === 'assistant') ++step;
+    return {role, text, part, step, classes: `part${part}` + (trained ? ' trained' : '')};
+  });
+  return (part) => messages.filter((one) => one.part === part);
+}
+
+// The messages of the steps from `begin` to `end` of a path of a tree.
+function stepsOfPath(path, begin, end, part) {
+  return path.slice(begin, end).flatMap((node, i) => {
+    const classes = `part${part}` + (node.unchanged ? ' unchanged' : ''), step = begin + i + 1;
+    return [{role: 'assistant', text: node.response, classes, step},
+            {role: 'user', text: node.observation, classes, step}];
+  });
 }

@@ -20,11 +20,15 @@ function searchPage(part, at) {
       {name: 'depth', value: (t) => t.depth, number: true},
       {name: 'best reward', value: (t) => t.best, show: (t) => meterCell(t.best), number: true},
       {name: 'mean value', value: (t) => t.value, show: (t) => meterCell(t.value), number: true},
-      {name: 'rows', value: (t) => rowsCount(at, t.task), number: true},
+      {name: 'rows', value: (t) => rowsOfTask(at, t.task).count, number: true},
     ], trees, (i) => `#/${at}/${i}`, 'tree', {facets: [
       {name: 'best reward', order: ['full', 'part of it', 'none'],
        of: (t) => t.best >= 1 ? 'full' : t.best > 0 ? 'part of it' : 'none'},
-      {name: 'rows', order: ['with rows', 'without'], of: (t) => rowsCount(at, t.task) > 0 ? 'with rows' : 'without'},
+      {name: 'paths', order: ['with a failed one', 'none failed'],
+       of: (t) => t.failed > 0 ? 'with a failed one' : 'none failed'},
+      {name: 'rows', order: ['with rows', 'without'],
+       of: (t) => rowsOfTask(at, t.task).count > 0 ? 'with rows' : 'without'},
+      {name: 'mistakes', order: ['with a mistake', 'none'], of: (t) => mistakesOfTask(at, t.task)},
       {name: 'depth', order: kSizes, of: (t) => sizeName(t.depth)},
     ]}),
     origin(part),
@@ -40,18 +44,29 @@ function meterCell(value) {
   return [h('span', {class: 'meter'}, h('span', {style: {width: `${100 * value}%`}})), ' ', fixed(value)];
 }
 
-// The number of rows of each task of a search, counted once.
-const rowCounts = new Map();
-function rowsCount(search, task) {
-  if (!rowCounts.has(search)) {
-    const counts = new Map();
+// The number of rows of each task of a search and the names of their mistakes, gathered once.
+const rowsByTask = new Map();  // search -> task -> {count, mistakes}
+function rowsOfTask(search, task) {
+  if (!rowsByTask.has(search)) {
+    const tasks = new Map();
     for (const part of parts) {
       if (part.kind !== 'rows' || part.search !== search) continue;
-      for (const line of part.rows) counts.set(Number(line[0]), (counts.get(Number(line[0])) || 0) + 1);
+      for (const row of part.rows.map(rowLine)) {
+        const id = Number(row.task), known = tasks.get(id) ?? {count: 0, mistakes: new Set()};
+        ++known.count;
+        if (row.mistake) known.mistakes.add(mistakeName(row));
+        tasks.set(id, known);
+      }
     }
-    rowCounts.set(search, counts);
+    rowsByTask.set(search, tasks);
   }
-  return rowCounts.get(search).get(task) || 0;
+  return rowsByTask.get(search).get(task) ?? {count: 0, mistakes: new Set()};
+}
+
+// Whether rows of the task have a mistake, and which.
+function mistakesOfTask(search, task) {
+  const names = [...rowsOfTask(search, task).mistakes];
+  return names.length > 0 ? ['with a mistake', ...names] : 'none';
 }
 
 async function treePage(part, at, number_) {
@@ -125,9 +140,70 @@ function showNode(tree, node, box) {
   ]);
 }
 
-// A message of a conversation.
-function message(role, text, classes = '') {
+// A message of a conversation. `content`: its text, or elements that show it. `where`: "step 3".
+function message(role, content, classes = '', where = '') {
   const names = {user: 'environment', assistant: 'agent', system: 'system'};
+  const from = names[role] || role;
   return h('div', {class: `message ${role} ${classes}`},
-           h('div', {class: 'role'}, names[role] || role), h('div', {class: 'text'}, text));
+           h('div', {class: 'role'}, where === '' ? from : `${from}, ${where}`),
+           typeof content === 'string' ? h('div', {class: 'text'}, content) : content);
+}
+
+const kShortText = 100;  // an observation of no more characters is shown as it is
+const kShortGoal = 40;   // and so are repeated lines of the first one
+
+const sizeOf = (lines) => lines.reduce((sum, line) => sum + line.length, 0);
+// The lines of a text; those of WebShop are the pieces of a page.
+const linesOf = (text) =>
+  text.split(/\n|\[SEP\]/).map((line) => line.trim()).filter((line) => line !== '');
+
+// A function that shows the observations of a page in their order, (text, before, where) ->
+// elements. It folds what the reader has seen: a text that was there, most lines of the one before
+// it, or the goal that `first`, the text at the start, has. `where` is the place of the text, such
+// as "in step 3".
+function observationsAfter(first) {
+  const places = new Map([[first.trim(), 'at the start']]);  // text -> where it is in full
+  const goal = new Set(linesOf(first));
+  return (text, before, where) => {
+    const seen = places.get(text.trim());
+    if (seen === undefined) places.set(text.trim(), where);
+    if (text.length <= kShortText) return h('div', {class: 'text'}, text);
+    return seen !== undefined ? foldedText(`As ${seen}`, text) :
+      changedText(text, before) ?? withoutGoal(text, goal);
+  };
+}
+
+// A text of which most was in the text before it is folded to its new lines; null for another one.
+function changedText(text, before) {
+  const old = new Set(linesOf(before)), lines = linesOf(text);
+  const fresh = lines.filter((line) => !old.has(line));
+  const most = 2 * fresh.length > lines.length || 2 * sizeOf(fresh) > sizeOf(lines);
+  if (text.length < 2 * kShortText || most) return null;
+  return [
+    fresh.length > 0 && h('div', {class: 'text'},
+                          fresh.join(text.includes('\n') ? '\n' : ' [SEP] ')),
+    foldedText(fresh.length === 0 ? 'Nothing new: the whole text' :
+      `${fresh.length} of ${plural(lines.length, 'line')} ` +
+      `${fresh.length === 1 ? 'is' : 'are'} new: the whole text`, text)];
+}
+
+const foldedText = (summary, text) =>
+  h('details', {}, h('summary', {class: 'note'}, summary), h('div', {class: 'text'}, text));
+
+// A text in which long runs of lines of the first text are folded, such as the goal on each page of
+// WebShop. `goal` is the lines of the first text.
+function withoutGoal(text, goal) {
+  const pieces = text.split(/(\n|\s*\[SEP\]\s*)/);  // each line and, behind it, what ends it
+  const runs = [];  // {old, text, lines}, of which neighbours differ in `old`
+  for (let i = 0; i < pieces.length; i += 2) {
+    const line = pieces[i].trim(), last = runs.at(-1);
+    const old = line === '' ? last?.old ?? false : goal.has(line);
+    if (last?.old !== old) runs.push({old, text: '', lines: []});
+    runs.at(-1).text += pieces[i] + (pieces[i + 1] ?? '');
+    if (line !== '') runs.at(-1).lines.push(line);
+  }
+  return h('div', {class: 'text'}, runs.map((run) =>
+    !run.old || sizeOf(run.lines) < kShortGoal ? run.text :
+      h('details', {}, h('summary', {class: 'note'}, `${plural(run.lines.length, 'line')} as at ` +
+                                                     'the start'), h('div', {}, run.text))));
 }

@@ -78,7 +78,7 @@ TEST_F(AgentReportTest, ShowsTheNodesOfATree) {
   EXPECT_EQ(part.at("family"), "textcraft");
   EXPECT_EQ(part.at("total"), 1);
   const Json line = part.at("trees").at(0);
-  EXPECT_EQ(line, Json::parse("[7, 5, 2, 2, 1.0, 0.5, 0, 0]"));
+  EXPECT_EQ(line, Json::parse("[7, 5, 2, 2, 1.0, 0.5, 0, 0, 1]"));
   const Json tree = ItemOf(page, line.at(6), line.at(7));
   EXPECT_EQ(tree.at("parent"), Json({-1, 0, 0, 2, 2}));
   EXPECT_EQ(tree.at("end"), Json({0, 0, 0, 1, 3}));

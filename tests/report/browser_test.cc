@@ -71,10 +71,10 @@ class BrowserTest : public ::testing::Test {
     const std::string dom = (folder_.path() / "dom.html").string();
     const std::string log = (folder_.path() / "log.txt").string();
     const std::string command = fmt::format(
-        "chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 "
+        "chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 {} "
         "--user-data-dir='{}/profile' --enable-logging=stderr --dump-dom 'file://{}{}' >'{}' "
         "2>'{}'",
-        folder_.path().string(), Page(), view, dom, log);
+        narrow_ ? "--window-size=500,900" : "", folder_.path().string(), Page(), view, dom, log);
     if (std::system(command.c_str()) != 0) return "";
     console_.clear();
     std::ifstream lines(log);
@@ -87,8 +87,28 @@ class BrowserTest : public ::testing::Test {
            document.substr(document.rfind("</script>"));
   }
 
+  // The episode of task 9 in the folder a.
+  void WriteEpisodeOfPages(const std::string& first, const std::vector<std::string>& pages) const {
+    Episode episode;
+    episode.task_id = 9;
+    episode.instruction = {{"user", "Shop."}};
+    episode.first_observation = first;
+    for (const std::string& page : pages) {
+      EpisodeTurn turn;
+      turn.action = "click[it]";
+      turn.response = "Action: click[it]";
+      turn.observation = page;
+      episode.turns.push_back(turn);
+    }
+    WriteFileAtomically(
+        folder_.path() / "a/search_results_9.json",
+        WriteEpisode({episode, R"({"task":"textcraft","model":"hand","data_hash":"hash"})"}));
+    MakePage();
+  }
+
   ScratchFolder folder_;
   std::string console_;
+  bool narrow_ = false;  // a window as narrow as Chromium allows
 };
 
 TEST_F(BrowserTest, ShowsTextOfAnEnvironmentAsText) {
@@ -103,12 +123,13 @@ TEST_F(BrowserTest, TheFirstPageShowsRuns) {
   const std::string dom = Show("#/");
   EXPECT_THAT(dom,
               AllOf(HasSubstr(">Evaluation: textcraft"), HasSubstr("success 100.0 % [51.0, 100.0]"),
-                    HasSubstr("1 step, last loss 2.500"), HasSubstr("6 runs")));
+                    HasSubstr("1 step, last loss 2.500"), HasSubstr("6 runs"),
+                    HasSubstr(">1 paired comparison of evaluations on the same tasks<")));
   EXPECT_EQ(console_, "");
 }
 
 TEST_F(BrowserTest, ShowsEveryKindOfResult) {
-  const std::map<std::string, std::string> views = {{"#/", "paired comparisons"},
+  const std::map<std::string, std::string> views = {{"#/", "paired comparison"},
                                                     {"#/0", "Paired comparisons on the same tasks"},
                                                     {"#/0/1", "Could not execute look"},
                                                     {"#/2", "malformed"},
@@ -147,6 +168,33 @@ TEST_F(BrowserTest, DrawsTwoTrainingsOverEachOther) {
   // A run that learns from reward cannot be drawn beside a training.
   EXPECT_THAT(Show("#/3?beside=6"), AllOf(HasSubstr("no other run"), Not(HasSubstr("c0 dashed"))));
   EXPECT_THAT(Show("#/3?x=minutes"), AllOf(HasSubstr(">1.8<"), Not(HasSubstr(">1,000<"))));
+  // The lines of the legend are drawn as those of the chart.
+  EXPECT_THAT(Show("#/3?beside=4", R"(
+      const dash = (line) => getComputedStyle(document.querySelector(line)).strokeDasharray;
+      const keys = ['.key:not(.dashed)', '.key.dashed'].map((key) => dash(key + ' polyline'));
+      const chart = dash('.chart .dashed polyline');
+      document.body.append(`legend ${keys.join(', ')} chart ${chart}.`);)"),
+              HasSubstr("legend none, 5px, 4px chart 5px, 4px."));
+  EXPECT_EQ(console_, "");
+}
+
+// Also those of 100 steps, of which each mean is of the latest 4.
+TEST_F(BrowserTest, TheThickLineIsTheMeanOfTheLatestPoints) {
+  std::string lines;
+  for (int step = 0; step < 100; ++step) {
+    lines += fmt::format("{{\"step\":{},\"lr\":0,\"gradient_norm\":{}}}\n", step, step * 37 % 11);
+  }
+  WriteFileAtomically(folder_.path() / "train/metrics.jsonl", lines);
+  EXPECT_THAT(Show("#/3", R"(
+      const heights = (line) => document.querySelector('.chart ' + line).getAttribute('points')
+        .split(' ').map((point) => Number(point.split(',')[1]));
+      const points = heights('.thin'), means = heights('.thick');
+      const wrong = means.filter((mean, i) => {
+        const near = points.slice(Math.max(0, i - 3), i + 1);
+        return Math.abs(near.reduce((sum, one) => sum + one, 0) / near.length - mean) > 0.11;
+      });
+      document.body.append(`means ${means.length}, wrong ${wrong.length}.`);)"),
+              HasSubstr("means 100, wrong 0."));
   EXPECT_EQ(console_, "");
 }
 
@@ -172,6 +220,50 @@ TEST_F(BrowserTest, FacetsRestrictAListAndAreInItsAddress) {
       AllOf(HasSubstr("1 of 2 trees"), HasSubstr("with rows <span class=\"number\">1</span>"),
             HasSubstr(LinkTo(4, 1))));
   EXPECT_THAT(Show("#/0?facet=result:<b>&facet=nothing&sort=nothing"), HasSubstr("5 episodes"));
+  EXPECT_EQ(console_, "");
+}
+
+TEST_F(BrowserTest, EpisodesHaveAFacetOfTheirRefusals) {
+  for (int refused = 0; refused < 6; ++refused) {
+    Episode episode;
+    episode.task_id = 10 + refused;
+    episode.turns.resize(8);
+    for (int i = 0; i < refused; ++i) episode.turns[static_cast<size_t>(2 * i % 7)].refused = true;
+    WriteFileAtomically(
+        folder_.path() / fmt::format("only/search_results_{}.json", 10 + refused),
+        WriteEpisode({episode, R"({"task":"textcraft","model":"hand","data_hash":"hash"})"}));
+  }
+  MakePage();
+  // Parts by path: a, b, only, rows, train, trees, with_reward.
+  EXPECT_THAT(Show("#/2"), AllOf(HasSubstr(">none <span class=\"number\">1</span>"),
+                                 HasSubstr(">1 <span class=\"number\">1</span>"),
+                                 HasSubstr(">2 or 3 <span class=\"number\">2</span>"),
+                                 HasSubstr(">4 or more <span class=\"number\">2</span>")));
+  EXPECT_THAT(Show("#/2?facet=refusals:2%20or%203"),
+              AllOf(HasSubstr("2 of 6 episodes"), HasSubstr(LinkTo(2, 2)), HasSubstr(LinkTo(2, 3)),
+                    Not(HasSubstr(LinkTo(2, 1))), Not(HasSubstr(LinkTo(2, 4)))));
+  EXPECT_EQ(console_, "");
+}
+
+TEST_F(BrowserTest, TreesHaveFacetsOfTheirMistakesAndFailedPaths) {
+  Tree tree({"textcraft", 8, "hand", "hash", "{}"}, {{"user", "Craft."}}, "Goal: craft stick.");
+  Node done;
+  done.action = done.response = "craft 4 stick";
+  done.end = End::kDone;
+  done.reward = 1;
+  tree.BackUp(tree.Add(0, done));
+  WriteSmallTree(folder_.path() / "trees/textcraft/hand", tree);
+  MakePage();
+  EXPECT_THAT(Show("#/4"), AllOf(HasSubstr(">with a failed one <span class=\"number\">1</span>"),
+                                 HasSubstr(">none failed <span class=\"number\">1</span>"),
+                                 HasSubstr(">with a mistake <span class=\"number\">1</span>"),
+                                 HasSubstr(">malformed <span class=\"number\">1</span>")));
+  EXPECT_THAT(
+      Show("#/4?facet=paths:none%20failed"),
+      AllOf(HasSubstr("1 of 2 trees"), HasSubstr(LinkTo(4, 1)), Not(HasSubstr(LinkTo(4, 0)))));
+  EXPECT_THAT(
+      Show("#/4?facet=mistakes:malformed"),
+      AllOf(HasSubstr("1 of 2 trees"), HasSubstr(LinkTo(4, 0)), Not(HasSubstr(LinkTo(4, 1)))));
   EXPECT_EQ(console_, "");
 }
 
@@ -266,6 +358,110 @@ TEST_F(BrowserTest, AStepBeginsWithItsActionAndFoldsWhatTheReaderHasSeen) {
   EXPECT_EQ(console_, "");
 }
 
+TEST_F(BrowserTest, APageSeenBeforeIsOneLine) {
+  const std::string goal = "Instruction: [SEP] i'd like a rug with color: blush pink [SEP] ";
+  const std::string start = "WebShop [SEP] " + goal + "Search" + std::string(60, '.');
+  const std::string results = "Back to Search [SEP] " + std::string(300, 'x');
+  const std::string product = "< Prev [SEP] " + std::string(300, 'y');
+  WriteEpisodeOfPages(start, {goal + results, goal + product, goal + results, start, "ok.", "ok."});
+  const std::string dom = Show("#/0/4");
+  const auto step = [](int number, const std::string& shown) {
+    return HasSubstr(
+        fmt::format("class=\"count\">{}</span><span class=\"action\">click[it]</span>"
+                    "<span class=\"note\"></span></div><div class=\"message user\">"
+                    "{}",
+                    number, shown));
+  };
+  const auto folded = [](const std::string& summary) {
+    return "<details><summary class=\"note\">" + summary + "</summary><div";
+  };
+  // What is new is in full, but for the goal.
+  const std::string again =
+      "<div class=\"text\">" + folded("2 lines as at the start") + ">" + goal + "</div></details>";
+  EXPECT_THAT(dom, AllOf(step(1, again + results), HasSubstr(again + "&lt; Prev [SEP] y"),
+                         step(3, folded("As in step 1") + " class=\"text\">" + goal + results),
+                         step(4, folded("As at the start")), step(5, "<div class=\"text\">ok."),
+                         step(6, "<div class=\"text\">ok.")));
+  EXPECT_EQ(console_, "");
+}
+
+// The path in the tree and the row have it beside each other.
+TEST_F(BrowserTest, ARowHasThePageOfItsBadStepOnce) {
+  const std::string page = "Nothing " + std::string(200, 'x');
+  const std::filesystem::path tree = folder_.path() / "trees/textcraft/hand/search_results_7.json";
+  const std::filesystem::path rows = folder_.path() / "rows/textcraft_centric.messages.jsonl";
+  for (const auto& [file, reply] :
+       {std::pair(tree, "Could not execute craft 1 stone"), std::pair(rows, "Could not execute")}) {
+    std::string text = ReadFile(file);
+    ReplaceAll(text, reply, page);
+    WriteFileAtomically(file, text);
+  }
+  MakePage();
+  const std::string reply = "environment, step 1</div>", text = "<div class=\"text\">" + page;
+  EXPECT_THAT(Show("#/2/0"),
+              AllOf(HasSubstr(reply + text),
+                    HasSubstr(reply +
+                              "<details><summary class=\"note\">As in step 1 of the bad path"
+                              "</summary>" +
+                              text)));
+  EXPECT_EQ(console_, "");
+}
+
+TEST_F(BrowserTest, ANarrowScreenShowsTablesAndTreesInTheirFullWidth) {
+  narrow_ = true;
+  Tree tree({"textcraft", 7, "hand", "hash", "{}"}, {{"user", "Craft."}}, "Goal: craft stick.");
+  int at = 0;
+  for (int level = 0; level < 12; ++level) {
+    Node node;
+    node.action = node.response = fmt::format("search[{} and so on]", std::string(80, 'x'));
+    node.observation = fmt::format("{} {}", level, std::string(80, 'y'));
+    node.end = level == 11 ? End::kDone : End::kNone;
+    node.reward = level == 11 ? 1 : 0;
+    at = tree.Add(at, node);
+  }
+  WriteSmallTree(folder_.path() / "trees/textcraft/hand", tree);
+  const std::string measure = R"(
+      for (const box of document.querySelectorAll('.scroll, .tree')) {
+        const fits = box.scrollWidth <= box.clientWidth;
+        document.body.append(`${box.className} ${fits ? 'fits' : 'is cut'}. `);
+      })";
+  for (const char* list : {"#/0", "#/2", "#/4"}) {
+    EXPECT_THAT(Show(list, measure), AllOf(HasSubstr("scroll fits."), Not(HasSubstr("is cut."))))
+        << list;
+  }
+  EXPECT_THAT(Show("#/4/0", measure), AllOf(HasSubstr("tree fits."), HasSubstr("and so on]")));
+  EXPECT_EQ(console_, "");
+}
+
+TEST_F(BrowserTest, CountsOfRowsAreSharesAndZerosAreOneLine) {
+  const std::filesystem::path run = folder_.path() / "rows/textcraft_centric.run.json";
+  std::string text = ReadFile(run);
+  text.back() = ',';
+  WriteFileAtomically(
+      run, text + R"("audit":{"rows":8,"tasks":1,"turns":9,"tokens":{"trained":1,"all":2}},
+      "counts":{"trees":4,"without_good":1,"other_start":0,"paths":10,"good_paths":5,"bad_paths":0,
+      "pairs_found":0,"pairs":3,"pruned_turns":7}})");
+  MakePage();
+  const auto line = [](int level, const std::string& name, int value, const std::string& share) {
+    return fmt::format(
+        "<tr><th scope=\"row\"><span class=\"inner\" style=\"--level: {};\">{}</span></th>"
+        "<td class=\"number\">{}</td><td class=\"number\">{}</td></tr>",
+        level, name, value, share);
+  };
+  const auto bar = [](int percent) {
+    return fmt::format(
+        "<span class=\"share\"><span class=\"meter\"><span style=\"width: {0}%;\"></span></span> "
+        "{0}.0 %</span>",
+        percent);
+  };
+  EXPECT_THAT(Show("#/2"),
+              AllOf(HasSubstr(line(0, "trees", 4, "") + line(1, "without good", 1, bar(25)) +
+                              line(0, "paths", 10, "") + line(1, "good paths", 5, bar(50)) +
+                              line(0, "pairs", 3, "") + line(0, "pruned turns", 7, "")),
+                    HasSubstr("None of: other start, bad paths, pairs found<")));
+  EXPECT_EQ(console_, "");
+}
+
 TEST_F(BrowserTest, SharesAreBars) {
   WriteSmallEpisode(folder_.path() / "a", 4, 0);
   const std::filesystem::path run = folder_.path() / "rows/textcraft_centric.run.json";
@@ -322,6 +518,35 @@ TEST_F(BrowserTest, AChartMayHaveManyPoints) {
   MakePage();
   // The page is too long to be printed.
   EXPECT_NE(Show("#/3").find("<figcaption>Learning rate"), std::string::npos);
+  EXPECT_EQ(console_, "");
+}
+
+// The mean of each point over hundreds before it is not made by going through them again.
+TEST_F(BrowserTest, AMeanOfManyPointsTakesLinearTime) {
+  std::string lines;
+  for (int step = 0; step < 4000; ++step) {
+    lines += fmt::format("{{\"step\":{},\"gradient_norm\":{}}}\n", step, step % 7);
+  }
+  WriteFileAtomically(folder_.path() / "train/metrics.jsonl", lines);
+  EXPECT_THAT(Show("#/3?smooth=none", R"(
+      let visited = 0;
+      for (const name of ['slice', 'reduce', 'map', 'forEach', 'filter']) {
+        const method = Array.prototype[name];
+        Array.prototype[name] = function(...given) {
+          const out = method.apply(this, given);
+          visited += name === 'slice' ? out.length : this.length;
+          return out;
+        };
+      }
+      const draw = (smooth) => { visited = 0; location.hash = '#/3?smooth=' + smooth; };
+      const until = (smooth, then) => setTimeout(() =>
+        document.body.dataset.shown.endsWith(smooth) ? then(visited) : until(smooth, then), 50);
+      draw('mean');
+      until('mean', (few) => {
+        draw('more');  // means of three times as many
+        until('more', (more) => document.body.append(`more ${few > 4000 && more < 1.5 * few}.`));
+      });)"),
+              HasSubstr("more true."));
   EXPECT_EQ(console_, "");
 }
 
