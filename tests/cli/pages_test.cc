@@ -81,6 +81,30 @@ TEST(Pages, TheTutorialWorks) {
   }
 }
 
+// Every program as quickstart.sh calls it, but for the sizes of the loop, which takes many minutes.
+TEST(Pages, TheLoopOfTheQuickstartWorks) {
+  const ScratchFolder folder;
+  const std::string loop = fmt::format(
+      "mkdir programs && ln -s {}/* programs && rm programs/self_train\n"
+      "cat >programs/self_train <<'END'\n"
+      "#!/bin/sh\n"
+      "exec {}/self_train \"$@\" --train_tokens 200 --collect=--min=31 --collect=--max=32 "
+      "--collect=--iterations=1 --collect=--n_gen=2 --collect=--max_depth=3 --evaluate=--max=1 "
+      "--evaluate=--max_steps=2 --train=--max_length=2048 --train=--batch_rows=4\n"
+      "END\n"
+      "chmod +x programs/self_train\n",
+      AGENTR_BIN_DIR, AGENTR_BIN_DIR);
+  const Outcome outcome =
+      RunCommands({loop, "AGENTR_BIN=$PWD/programs scripts/quickstart.sh --loop"}, folder.path());
+  ASSERT_EQ(outcome.exit, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("loop_result/quickstart/table.txt"));
+  for (const char* made :
+       {"agentr_report.html", "demos_result/textcraft.jsonl", "loop_result/quickstart/table.txt",
+        "loop_result/quickstart/iteration_1/train/model/model/model.safetensors"}) {
+    EXPECT_TRUE(fs::exists(folder.path() / made)) << made;
+  }
+}
+
 TEST(Pages, ThePageOnPythonWorksLiterally) {
   if (std::system("python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null") !=
       0) {
