@@ -167,8 +167,8 @@ TEST(ResumableRun, TellsWhatWasDoneAndWhyItDiverged) {
   ASSERT_EQ(runs.size(), 2u);
   std::vector<std::string> keys;
   for (const auto& [key, value] : runs[1].items()) keys.push_back(key);
-  EXPECT_THAT(keys,
-              ElementsAre("program", "version", "processes", "steps", "diverged", "processor"));
+  EXPECT_THAT(keys, ElementsAre("program", "version", "options", "processes", "steps", "diverged",
+                                "processor"));
   EXPECT_EQ(runs[0]["steps"], 7);
   EXPECT_FALSE(runs[0].contains("diverged"));
   EXPECT_THAT(runs[1]["diverged"].get<std::string>(), HasSubstr("the loss is inf"));
