@@ -1,9 +1,11 @@
-// What a wheel's programs and libraries use of the C library and glibc 2.28 does not have. They are compiled
-// against a newer one; scripts/wheel.sh takes the version off such names (packaging/wheel/old_glibc.py), and this
-// library, which every program of the wheel needs first, gives those that glibc 2.28 lacks.
+// What a wheel's programs and libraries use of the C library and glibc 2.28 does not have. They are
+// compiled against a newer one; scripts/wheel.sh takes the version off such names
+// (packaging/wheel/old_glibc.py), and this library, which every program of the wheel needs first,
+// gives those that glibc 2.28 lacks.
 //
-// What the running C library has itself is used from there, so that on a newer system nothing changes but
-// the way to it. The rest is written by the manual pages and the documentation of the kernel.
+// What the running C library has itself is used from there, so that on a newer system nothing
+// changes but the way to it. The rest is written by the manual pages and the documentation of the
+// kernel.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <elf.h>
@@ -27,7 +29,7 @@
 #define NEXT(name) dlsym(RTLD_NEXT, #name)
 #endif
 
-// --- files: before 2.33 these were functions of the program itself ---------------------------------------------
+// --- files: before 2.33 these were functions of the program itself -------------------------------
 
 // The kernel's struct stat is the C library's on 64-bit x86 and ARM.
 int fstatat(int folder, const char* path, struct stat* result, int flags) {
@@ -49,13 +51,14 @@ int lstat64(const char* path, struct stat64* result) {
 }
 int fstat64(int file, struct stat64* result) { return (int)syscall(SYS_fstat, file, result); }
 
-// --- threads -----------------------------------------------------------------------------------------------------
+// --- threads -------------------------------------------------------------------------------------
 
-// Whether there is certainly one thread only (2.32). Libraries spare atomic operations by it; 0 is always right.
+// Whether there is certainly one thread only (2.32). Libraries spare atomic operations by it; 0 is
+// always right.
 char __libc_single_threaded = 0;
 
-// `moment` of `clock` on the clock that a condition has by default. If that clock is set meanwhile, the wait
-// ends early or late, as it did in every program before 2.30.
+// `moment` of `clock` on the clock that a condition has by default. If that clock is set meanwhile,
+// the wait ends early or late, as it did in every program before 2.30.
 static struct timespec OnRealTime(clockid_t clock, const struct timespec* moment) {
   struct timespec here;
   struct timespec there;
@@ -78,7 +81,7 @@ int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, cl
   return pthread_cond_timedwait(condition, mutex, &real);
 }
 
-// --- random numbers (2.36) ---------------------------------------------------------------------------------------
+// --- random numbers (2.36) -----------------------------------------------------------------------
 
 uint32_t arc4random(void) {
   uint32_t result = 0;
@@ -88,7 +91,7 @@ uint32_t arc4random(void) {
   return result;
 }
 
-// --- names of hosts: before 2.34 they were in a library of their own and began with two underscores --------------
+// --- names of hosts: before 2.34 they were in a library of their own and began with two underscores 
 
 #define OF_RESOLVER(type, name, parameters, arguments)         \
   type name parameters {                                       \
@@ -112,7 +115,7 @@ OF_RESOLVER(int, res_query,
             (const char* name, int class, int type, unsigned char* answer, int size),
             (name, class, type, answer, size))
 
-// --- exceptions: where the tables of the function at an address are (2.35) ---------------------------------------
+// --- exceptions: where the tables of the function at an address are (2.35) -----------------------
 
 struct Wanted {
   uintptr_t address;
@@ -152,9 +155,10 @@ int _dl_find_object(void* address, struct dl_find_object* found) {
   return dl_iterate_phdr(FindIn, &wanted) ? 0 : -1;
 }
 
-// --- the beginning of a program ----------------------------------------------------------------------------------
+// --- the beginning of a program ------------------------------------------------------------------
 
-// Looked up before any other code of the program runs, since neither a wait nor an exception may do it.
+// Looked up before any other code of the program runs, since neither a wait nor an exception may do
+// it.
 __attribute__((constructor)) static void LookUp(void) {
   cond_clockwait = NEXT(pthread_cond_clockwait);
   find_object = NEXT(_dl_find_object);
@@ -163,9 +167,9 @@ __attribute__((constructor)) static void LookUp(void) {
 typedef int (*MainFunction)(int, char**, char**);
 typedef void (*InitFunction)(int, char**, char**);
 
-// The constructors of the program itself. Until 2.33 the program had a function that calls them and told the C
-// library of it; one that was linked with a newer C library leaves them to that. Every version calls such a
-// function where it is given one, and nothing else then.
+// The constructors of the program itself. Until 2.33 the program had a function that calls them and
+// told the C library of it; one that was linked with a newer C library leaves them to that. Every
+// version calls such a function where it is given one, and nothing else then.
 static int RunConstructors(struct dl_phdr_info* info, size_t size, void* data) {
   (void)size;
   const void* const* all = data;
