@@ -6,7 +6,7 @@
 A file names, beside each function of another library, the version of it that it was linked with. Most that are
 "newer" than 2.28 are old functions that moved to another library or whose errors are told in another way. The
 tool takes the version off such names, so that the loader takes the function that is there, and replaces it in
-the list of what the file needs by the oldest of the same library. Names of libstdc++ and libgcc_s, which come
+the list of what the file needs by the oldest one there, which every library of glibc has. Names of libstdc++ and libgcc_s, which come
 along in the wheel, lose theirs as well. What glibc 2.28 really does not have is in old_glibc.c.
 
 The rules of the loader are those of the "Linux Standard Base" (symbol versioning): a name without a version takes
@@ -26,7 +26,6 @@ class Elf:
     """The tables of versions of a 64-bit little-endian ELF file."""
 
     def __init__(self, path):
-        self.path = path
         with open(path, "rb") as file:
             self.data = bytearray(file.read())
         if self.data[:6] != b"\x7fELF\x02\x01":
