@@ -43,7 +43,7 @@ bin=${AGENTR_BIN:-$PWD/build/$preset/bin}
 if [[ ! ${AGENTR_BIN:-} ]]; then
   step "Packages of the distribution" "a minute or two the first time, then a second"
   set_up
-  step "Build of ${programs[*]}" "4 to 9 minutes the first time, then seconds"
+  step "Build of ${programs[*]}" "4 minutes the first time, then seconds"
   build "${programs[@]}"
 fi
 
