@@ -23,10 +23,6 @@ struct TomlItem {
 // that is not TOML, a key given twice, and values that no option takes.
 std::vector<TomlItem> ParseToml(std::string_view text);
 
-// The same document in ASCII, for toml++ itself, which reaches code that it declares unreachable at
-// some other characters. Throws FatalError(kUsage) "line N: reason".
-std::string ToAsciiToml(std::string_view text);
-
 // Writes an object of strings, numbers, booleans and arrays of these, one line per key in the
 // object's order. Empty arrays are left out: for an option they mean the same as no value. An
 // integer above 2^63 - 1, which TOML cannot express, is written as a string, which ParseToml reads

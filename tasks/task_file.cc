@@ -434,15 +434,13 @@ void ReadSplits(const toml::table& file, const std::string& place, int64_t tasks
 
 toml::table Parse(std::string_view text, const std::string& place) {
   try {
-    return toml::parse(ToAsciiToml(text));
+    return toml::parse(text);
   } catch (const toml::parse_error& error) {
     throw FatalError(
         ExitCode::kUsage,
         fmt::format("{}, line {}: {}. In TOML a text needs quotes, a pattern best "
                     "single ones, a list its \"]\", and a key stands once in a section",
                     place, error.source().begin.line, error.description()));
-  } catch (const FatalError& error) {
-    throw FatalError(error.code(), fmt::format("{}, {}", place, error.what()));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "common/toml.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cstdint>
@@ -65,35 +66,27 @@ TEST(Toml, RefusalsNameLineAndCure) {
   EXPECT_THAT(Refusal("a = 1\n[~b]\nc.\nc\n"), HasSubstr("line 2: ")) << "the first error counts";
 }
 
+// Some of these characters bring toml++'s own classification to code that it declares unreachable.
 TEST(Toml, CharactersBeyondAsciiStandInStringsAndComments) {
-  const std::string e = "\xc3\xa9";
-  for (const std::string& bare : std::vector<std::string>{
-           "a = 1\nb = caf" + e, "a = 1\n\xef\xb3\xbf b = 1", "a = ''\n'b'" + e + " = 1",
-           "a = \"\\\"\"\n" + e, "# \n" + e, "a = 1\nb = 1'''" + e + "'''"}) {
-    EXPECT_THAT(Refusal(bare), HasSubstr("line 2: a non-ASCII character")) << bare;
+  for (const std::string c : {"\xc3\xa9", "\xc2\xa0", "\xe1\xa0\x8f", "\xe2\x80\xbf",
+                              "\xe3\x80\x81", "\xef\xb3\xbf", "\xef\xbf\xbf", "\xf0\x9f\x98\x80"}) {
+    for (const char* bare :
+         {"a = 1\n{} b = 1", "a = 1\nb{} = 1", "a = 1\nb {}= 1", "a = 1\nb = caf{}",
+          "a = 1\nb = {}", "a = 1\nb = 1{}", "a = 1\nb = ''{}", "a = 1\nb = [1, {}]",
+          "a = 1\nb = \"\\{}\"", "a = 1\nb = '{}"}) {
+      const std::string text = fmt::format(fmt::runtime(bare), c);
+      EXPECT_THAT(Refusal(text), HasSubstr("line 2: ")) << text;
+    }
+    for (const char* quoted : {"'{}'", "\"{}\" # {}", "\"\"\"\n{}\"\"\"", "'''{}'''"}) {
+      const std::string text = "# " + c + "\na = " + fmt::format(fmt::runtime(quoted), c, c);
+      EXPECT_THAT(Values(text), ElementsAre(c)) << text;
+    }
   }
-  EXPECT_THAT(Refusal("a = '\n" + e), HasSubstr("line 2: "));
-  EXPECT_THAT(Refusal("\xef\xbb\xbf\"#\" " + e), HasSubstr("line 1: a non-ASCII character"));
-  EXPECT_THAT(Refusal("a = 1\nb = \"\\" + e + "\""),
-              HasSubstr("line 2: a backslash before a non-ASCII character"));
-  EXPECT_THAT(Refusal("a = \"\"\"" + e + "\nA\\\"\"\""), HasSubstr("line 2: a backslash"));
-  EXPECT_THAT(Refusal("a = \"\"\"\n\\" + e + "\"\"\""), HasSubstr("line 2: a backslash"));
-  EXPECT_THAT(Values("a = \"\"\"\\\n \n" + e + "\"\"\""), ElementsAre(e));
-  EXPECT_THAT(Refusal("a = \"\xc3\""), HasSubstr("line 1: a byte that is not valid UTF-8"));
+  EXPECT_THAT(Refusal("a = 1\nb = \"\xc3\""), HasSubstr("line 2: "));
   EXPECT_THAT(Values("\xef\xbb\xbf"
-                     "a = '" +
-                     e + "'"),
-              ElementsAre(e))
+                     "a = 'b'"),
+              ElementsAre("b"))
       << "after a byte order mark";
-  EXPECT_THAT(Values("a = '\"\\" + e + "'"), ElementsAre("\"\\" + e));
-  EXPECT_THAT(Values("a = '''\n''" + e + "\\\n''''"), ElementsAre("''" + e + "\\\n'"));
-  EXPECT_THAT(Values("a = \"\xf0\x9f\x98\x80\xe2\x82\xac\""),
-              ElementsAre("\xf0\x9f\x98\x80\xe2\x82\xac"));
-  EXPECT_THAT(Refusal("a = \"" + e + "\n" + e), HasSubstr("line 1: a string that begins here"));
-  EXPECT_THAT(Refusal("a = 1\nb = '" + e), HasSubstr("line 2: a string that begins here"));
-  EXPECT_THAT(Values("# " + e + "\na = [\"\\\"" + e + "\"] # " + e), ElementsAre("\"" + e));
-  EXPECT_THAT(Values("a = \"\"\"\n\"" + e + "\"\"\"\"\" # " + e), ElementsAre("\"" + e + "\"\""));
-  EXPECT_THAT(Values("a = '''" + e + "\n'\\''' # " + e), ElementsAre(e + "\n'\\"));
 }
 
 TEST(Toml, WhatIsWrittenReadsBackAsItWas) {
