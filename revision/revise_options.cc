@@ -98,8 +98,9 @@ void Declare(OptionSet& set, ReviseOptions& o) {
   set.Add(
          "--revision_turn", o.revision_turn,
          "Where the agent admits its mistake: own (in a turn of its own, as Agent-R), next (in the "
-         "thought of the next turn, where it sees the page)")
-      .OneOf({"own", "next"})
+         "thought of the next turn, where it sees the page), none (nowhere: for comparisons, the "
+         "correction alone)")
+      .OneOf({"own", "next", "none"})
       .OnlyOutput();
   set.Add(
       "--revision_action", o.repair.action,

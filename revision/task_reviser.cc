@@ -68,13 +68,14 @@ TaskReviser::TaskReviser(const ReviseOptions& options, Context context)
   thoughts_ = options_.thoughts.empty()
                   ? Thoughts::BuiltIn()
                   : Thoughts::Parse(ReadFile(InstalledFile(options_.thoughts)));
-  if (options_.revision_turn == "next" &&
+  if (options_.revision_turn != "own" &&
       (!options_.repair.action.empty() || options_.repair.reply.empty() ||
        options_.revision_thinking != "0")) {
     throw FatalError(ExitCode::kUsage,
-                     "with --revision_turn next there is no turn for --revision_action, an empty "
-                     "--revision_reply and --revision_thinking: leave them out, or use "
-                     "--revision_turn own");
+                     fmt::format("with --revision_turn {} there is no turn for --revision_action, "
+                                 "an empty --revision_reply and --revision_thinking: leave them "
+                                 "out, or use --revision_turn own",
+                                 options_.revision_turn));
   }
   if (options_.revision_thinking != "0") {
     thinking_ = options_.revision_thinking == "1"
@@ -324,7 +325,9 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
   trajectory.train_prefix = options_.repair.train_prefix;
   ApplyReplay(decision.replay, trajectory);
   if (!CleanTurns(options_.unclean, context_.family, trajectory, counts)) return;
-  if (options_.revision_turn == "next") AdmitInNextTurn(repair_.reply, trajectory);
+  if (options_.revision_turn != "own") {
+    AdmitInNextTurn(options_.revision_turn, repair_.reply, trajectory);
+  }
   if (!MendThoughts(options_.turn_thoughts, context_.family, trajectory, counts)) return;
   if (thinking_) {
     const uint64_t bad = static_cast<uint64_t>(decision.pair.bad.leaf);

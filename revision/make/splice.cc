@@ -68,7 +68,7 @@ std::vector<RowMessage> RowMessages(const Trajectory& trajectory) {
     const SplicedTurn& turn = trajectory.turns[i];
     const int index = static_cast<int>(i);
     messages.push_back({"assistant", &turn.response, IsTrained(trajectory, turn), index,
-                        turn.part == Part::kRevision || !turn.admits.empty()});
+                        turn.part == Part::kRevision || !turn.admits.value_or("").empty()});
     messages.back().reasoning = &turn.reasoning;
     if (i + 1 < trajectory.turns.size()) {
       messages.push_back({"user", &turn.observation, false, index});

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,8 @@ struct SplicedTurn {
   bool refused = false;        // by the environment
   std::string reasoning = {};  // the thought that is kept apart from `response`
   bool slipped = false;        // something else was done there than the agent said (Node::slip)
-  std::string admits = {};     // what it says of the mistake first, if no revision turn does
+  // What it says of the mistake first, in place of the revision turn; empty: nothing.
+  std::optional<std::string> admits = {};
 
   bool operator==(const SplicedTurn&) const = default;
 };

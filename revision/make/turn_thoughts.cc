@@ -31,12 +31,12 @@ std::string SaidFirst(std::string_view first, std::string_view response) {
 
 }  // namespace
 
-void AdmitInNextTurn(std::string_view reply, Trajectory& trajectory) {
+void AdmitInNextTurn(std::string_view where, std::string_view reply, Trajectory& trajectory) {
   std::vector<SplicedTurn>& turns = trajectory.turns;
   const auto revision = std::ranges::find(turns, Part::kRevision, &SplicedTurn::part);
   if (turns.end() - revision < 2 || !IsTrained(trajectory, revision[1])) return;
   if (revision->observation != reply) return;
-  revision[1].admits = ThoughtOf(revision->response);
+  revision[1].admits = where == "next" ? ThoughtOf(revision->response) : "";
   turns.erase(revision);
 }
 
@@ -50,7 +50,7 @@ bool MendThoughts(std::string_view mode, const TaskFamily& family, Trajectory& t
       if (mode == "rewrite") worded = family.hints().Reworded(history, turn.action);
       if (worded) {
         if (admitted) worded->check.clear();
-        const std::string& first = turn.admits.empty() ? worded->check : turn.admits;
+        const std::string& first = turn.admits ? *turn.admits : worded->check;
         std::string response = fmt::format("Thought: {}\nAction: {}",
                                            Sentences(first, worded->thought), worded->action);
         turn.action = std::move(worded->action);
@@ -61,7 +61,9 @@ bool MendThoughts(std::string_view mode, const TaskFamily& family, Trajectory& t
         return false;
       }
     }
-    if (!worded && !turn.admits.empty()) turn.response = SaidFirst(turn.admits, turn.response);
+    if (!worded && !turn.admits.value_or("").empty()) {
+      turn.response = SaidFirst(*turn.admits, turn.response);
+    }
     admitted = family.IsRevision(turn.action, turn.observation);
     if (admitted) continue;
     history.push_back({"assistant", turn.response});

@@ -14,11 +14,12 @@
 
 namespace agentr {
 
-// Takes the revision turn out and lets the turn after it say what that said, before its own
-// thought: so the agent says it where it sees the page, and mends the mistake at once. The revision
-// turn stays if the environment answered it with anything but `reply`, or if the next turn is not
-// trained. MendThoughts writes the words.
-void AdmitInNextTurn(std::string_view reply, Trajectory& trajectory);
+// Takes the revision turn out. With `where` "next" the turn after it says what that said, before its
+// own thought: so the agent says it where it sees the page, and mends the mistake at once. With
+// "none" nothing is said: the correction alone, to compare with. The revision turn stays if the
+// environment answered it with anything but `reply`, or if the next turn is not trained.
+// MendThoughts writes the words.
+void AdmitInNextTurn(std::string_view where, std::string_view reply, Trajectory& trajectory);
 
 // `mode`: "keep" leaves the thoughts as they are. "agree" refuses a row with a trained turn whose
 // thought contradicts its action (RevisionHints::ThoughtFits). "rewrite" replaces each trained turn

@@ -76,12 +76,12 @@ TEST_F(TurnThoughtsTest, WithoutReasonsTheThoughtMustAgree) {
 }
 
 TEST_F(TurnThoughtsTest, WhatTheRevisionTurnSaysMayStandInTheNextTurn) {
-  const auto insert = [&](const std::string& reply, bool refused) {
+  const auto insert = [&](const std::string& reply, bool refused, std::string_view where = "next") {
     trajectory.turns.clear();
     Add(Part::kBad, "x", "get 1 oak planks", "Could not find oak planks");
     Add(Part::kRevision, "I got planks instead of a log.", "wait", reply);
     Add(Part::kGood, "y", "get 1 oak log", refused ? "Could not find it" : "Got 1 oak log");
-    AdmitInNextTurn("ok.", trajectory);
+    AdmitInNextTurn(where, "ok.", trajectory);
   };
   insert("ok.", false);
   ASSERT_EQ(trajectory.turns.size(), 2U);
@@ -105,6 +105,14 @@ TEST_F(TurnThoughtsTest, WhatTheRevisionTurnSaysMayStandInTheNextTurn) {
   const std::vector<RowMessage> messages = RowMessages(trajectory);
   EXPECT_TRUE(messages.back().revision);
   EXPECT_TRUE(messages.back().trained);
+
+  insert("ok.", false, "none");
+  EXPECT_TRUE(Stays("keep"));
+  EXPECT_EQ(trajectory.turns[1].response, "Thought: y\nAction: get 1 oak log");
+  EXPECT_TRUE(Stays("rewrite"));
+  EXPECT_EQ(Thought(1), std::string(kPlanks) + "need 1 oak log.") << "nor: That did not work.";
+  EXPECT_FALSE(RowMessages(trajectory).back().revision);
+  EXPECT_TRUE(RowMessages(trajectory).back().trained);
 
   insert("The door is open now.", false);
   EXPECT_EQ(trajectory.turns.size(), 3U) << "the environment took it for an action";
