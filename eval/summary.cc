@@ -156,7 +156,9 @@ std::string SummaryTable(const EvalMetrics& metrics, int64_t asked_for) {
   table += Line("steps per episode", fmt::format("{:.1f}", metrics.mean_steps));
   table += Line("refused steps", Percent(metrics.refused, metrics.steps));
   if (metrics.cut_steps > 0) {
-    table += Line("cut prompts", Percent(metrics.cut_steps, metrics.steps) + " of the steps");
+    table += Line("cut prompts",
+                  Percent(metrics.cut_steps, metrics.steps) +
+                      " of the steps (with --context_slack 0.25 fewer tokens are read anew)");
   }
   table += Line("tokens per episode", Tokens(metrics));
   table += Line("loops", Loops(metrics));
