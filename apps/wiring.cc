@@ -6,7 +6,6 @@
 
 #include "lm/found_model.h"
 #include "lm/local_language_model.h"
-#include "lm/local_value_model.h"
 #include "lm/named_model.h"
 #include "tasks/scripted_policy.h"
 #include "tasks/task_kinds.h"
@@ -86,12 +85,6 @@ std::unique_ptr<LanguageModel> ProgramWorkbench::OpenModel(const ModelOptions& a
                   "give the base URL of an OpenAI-compatible server that has it, "
                   "--llm_base http://host:port/v1, or its folder, --model_dir",
                   name));
-}
-
-std::unique_ptr<ValueModel> ProgramWorkbench::OpenValueModel(const std::string& dir) {
-  ModelFolderOptions local = local_;
-  local.base_model.clear();  // of --model_dir
-  return std::make_unique<LocalValueModel>(LoadModel(dir, "", local));
 }
 
 std::unique_ptr<ChatEncoder> ProgramWorkbench::OpenEncoder(const std::string& model_dir) {

@@ -27,7 +27,6 @@ class ProgramWorkbench : public Workbench {
   std::unique_ptr<HttpEnvironment> OpenEnvironment(const EnvironmentOptions& options) override;
   std::unique_ptr<LanguageModel> OpenModel(const ModelOptions& options, const TaskFamily& family,
                                            const EnvironmentOptions& environment) override;
-  std::unique_ptr<ValueModel> OpenValueModel(const std::string& dir) override;
   std::unique_ptr<ChatEncoder> OpenEncoder(const std::string& model_dir) override;
 
  private:

@@ -152,12 +152,6 @@ const ModelFamily& WrittenFamily(const ModelConfig& config, const fs::path& fold
                      fmt::format("{}: models of the family {} are not written as GGUF files",
                                  folder.string(), config.family));
   }
-  if (config.value_bins > 0) {
-    throw FatalError(ExitCode::kFile,
-                     fmt::format("{}: a value model (value_bins) is not written as a GGUF file, "
-                                 "only as a folder",
-                                 folder.string()));
-  }
   const bool scaled = !config.rope_divisors.empty() || config.rope_growth > 0;
   const bool window = config.sliding_window > 0 && config.family.starts_with("qwen");
   if (scaled || window) {

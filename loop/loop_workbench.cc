@@ -38,10 +38,6 @@ std::unique_ptr<HttpEnvironment> LoopWorkbench::OpenEnvironment(const Environmen
   return inner_.OpenEnvironment(options);
 }
 
-std::unique_ptr<ValueModel> LoopWorkbench::OpenValueModel(const std::string& dir) {
-  return inner_.OpenValueModel(dir);
-}
-
 std::unique_ptr<ChatEncoder> LoopWorkbench::OpenEncoder(const std::string& model_dir) {
   return inner_.OpenEncoder(adapter_.empty() ? model_dir : adapter_);
 }

@@ -19,7 +19,6 @@ class LoopWorkbench : public Workbench {
       : inner_(inner), adapter_(std::move(adapter)), base_model_(std::move(base_model)) {}
 
   std::unique_ptr<HttpEnvironment> OpenEnvironment(const EnvironmentOptions& options) override;
-  std::unique_ptr<ValueModel> OpenValueModel(const std::string& dir) override;
   std::unique_ptr<ChatEncoder> OpenEncoder(const std::string& model_dir) override;
   // The models of all folders must have the same shape, tokenizer and template. Only one is open at
   // a time.

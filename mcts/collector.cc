@@ -23,15 +23,14 @@ struct Collector::Shared {
 
 Collector::Collector(const TaskFamily& family, Environment& environment, LanguageModel& model,
                      TreeStore& store, const SearchOptions& search,
-                     const ParallelismOptions& options, TreeOrigin origin, ValueModel* values)
+                     const ParallelismOptions& options, TreeOrigin origin)
     : family_(family),
       environment_(environment),
       model_(model),
       store_(store),
       search_(search),
       options_(options),
-      origin_(std::move(origin)),
-      values_(values) {
+      origin_(std::move(origin)) {
   origin_.search = ToJson(search);
 }
 
@@ -80,7 +79,7 @@ Result<Collector::Found> Collector::SearchOnce(int task_id, Shared& shared) {
   Search search(
       search_, std::move(origin),
       {family_, model_, *executor, run.stop(), [&](int nodes) { run.progress().AddUnits(nodes); },
-       values_, &run.first_responses(), &run.cut_turns()});
+       &run.first_responses(), &run.cut_turns()});
   Result<Tree> tree = search.Run();
   run.AddCost(search.usage(), executor->stats());
   if (!tree) return tl::unexpected(tree.error());

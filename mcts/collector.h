@@ -30,10 +30,9 @@ struct CollectReport : RunReport {
 class Collector {
  public:
   // All references outlive the collector. `origin` gives family, model and data hash of the trees.
-  // `values`: null for searches without a value model.
   Collector(const TaskFamily& family, Environment& environment, LanguageModel& model,
             TreeStore& store, const SearchOptions& search, const ParallelismOptions& options,
-            TreeOrigin origin, ValueModel* values = nullptr);
+            TreeOrigin origin);
 
   // Searches `tasks` in order. Set `stop` to end early: trees in flight are given up. Throws
   // FatalError when a tree cannot be written.
@@ -56,7 +55,6 @@ class Collector {
   const SearchOptions search_;
   const ParallelismOptions options_;
   TreeOrigin origin_;  // without a task
-  ValueModel* const values_;
 };
 
 }  // namespace agentr

@@ -34,7 +34,6 @@ nlohmann::ordered_json NodeToJson(const Node& node) {
   if (node.reward != 0) json["reward"] = node.reward;
   if (node.visits != 0) json["visits"] = node.visits;
   if (node.value != 0) json["value"] = node.value;
-  if (node.estimate >= 0) json["estimate"] = node.estimate;
   if (node.end != End::kNone) json["end"] = NameOf(kEnds, node.end);
   if (node.dropped_turns != 0) json["dropped_turns"] = node.dropped_turns;
   if (!node.token_ids.empty()) json["token_ids"] = node.token_ids;
@@ -52,7 +51,6 @@ Node NodeFromJson(const nlohmann::ordered_json& json) {
   node.observation = JsonField<std::string>(json, "observation");
   node.reward = JsonFieldOr(json, "reward", 0.0);
   if (json.contains("end")) node.end = JsonField(json, "end", kEnds);
-  node.estimate = JsonFieldOr(json, "estimate", -1.0);
   node.dropped_turns = JsonFieldOr(json, "dropped_turns", 0);
   node.token_ids = JsonFieldOr(json, "token_ids", std::vector<int32_t>());
   node.logprobs = JsonFieldOr(json, "logprobs", std::vector<float>());

@@ -152,15 +152,11 @@ std::vector<int> TaskIds(const MctsCollectOptions& options, int64_t tasks) {
   return ids;
 }
 
-ExitCode MctsCollect(const MctsCollectOptions& given, const OptionSet& resolved,
+ExitCode MctsCollect(const MctsCollectOptions& options, const OptionSet& resolved,
                      Workbench& workbench) {
-  MctsCollectOptions options = given;
   PlayJob job("mcts_collect", options.environment, options.model, options.search.snap_actions,
               resolved, workbench);
   const ServerVersion& server = job.environment().info();
-  const std::string& value_dir = options.search.value_model;
-  const auto values = value_dir.empty() ? nullptr : workbench.OpenValueModel(value_dir);
-  if (values) options.search.value_model_identity = values->identity();
   CheckSlips(options.search.slips, options.environment.task);
   const std::vector<int> ids = TaskIds(options, server.tasks);
   if (ids.empty()) throw FatalError(ExitCode::kUsage, WhyNoIds(options, server.tasks));
@@ -174,7 +170,7 @@ ExitCode MctsCollect(const MctsCollectOptions& given, const OptionSet& resolved,
   const std::unique_ptr<TreeStore> store = OpenStore(options, origin, ids, folder);
   job.Begin(folder, fmt::format("searching {} {} tasks", ids.size(), task), store->place());
   Collector collector(job.family(), job.environment(), job.model(), *store, options.search,
-                      options.parallelism, std::move(origin), values.get());
+                      options.parallelism, std::move(origin));
   CollectReport report = collector.Run(ids, StopOnSignal());
   job.Record(folder, "search", ToJson(options.search), report, DetailsOf(report));
   job.PrintUsage(report);

@@ -33,9 +33,6 @@ void Declare(OptionSet& set, SearchOptions& o) {
       .Min(0)
       .Formerly("--c");
   DeclareSampling(set, o);
-  set.Add("--value_model", o.value_model,
-          "Folder of a value model (agent_rl --algorithm value), whose estimates decide which new "
-          "node is continued first");
   set.AddSwitch("--snap_actions", o.snap_actions,
                 "SciWorld: replace each action by the most similar valid one, as Agent-R does");
   set.Add("--slip", o.slips.probability,
@@ -58,9 +55,6 @@ std::string ToJson(const SearchOptions& o) {
   for (const auto& [name, value] : options.items()) {
     if (!later || changed.contains(name)) json[name == "exploration" ? "c" : name] = value;
     later = later || name == kLastOfFirst;
-    if (name == "value_model" && !o.value_model_identity.empty()) {
-      json["value_model_identity"] = o.value_model_identity;
-    }
   }
   return json.dump();
 }
@@ -114,21 +108,6 @@ Result<void> Search::Expand(int node) {
   AGENTR_RETURN_IF_ERROR(AddSlips(node, children));
   AGENTR_RETURN_IF_ERROR(Execute(node, children));
   Record(node, std::move(children));
-  return Estimate(node);
-}
-
-Result<void> Search::Estimate(int node) {
-  if (context_.values == nullptr) return {};
-  std::vector<int> open;
-  std::vector<ValueRequest> states;
-  for (const int child : tree_.node(node).children) {
-    if (tree_.node(child).terminal) continue;
-    const int dropped = tree_.node(child).dropped_turns;
-    open.push_back(child);
-    states.push_back({History(child, dropped), SampledIds(child, dropped)});
-  }
-  AGENTR_ASSIGN_OR_RETURN(const std::vector<double> values, context_.values->Values(states));
-  for (size_t i = 0; i < open.size(); ++i) tree_.SetEstimate(open[i], values[i]);
   return {};
 }
 

@@ -13,7 +13,6 @@
 
 #include "clients/environment.h"
 #include "clients/language_model.h"
-#include "clients/value_model.h"
 #include "common/random.h"
 #include "mcts/tree.h"
 #include "rollout/cut_turns.h"
@@ -33,9 +32,7 @@ struct SearchOptions : SamplingOptions {
   int max_depth = 0;  // turns after which a path ends with its present reward; 0: chosen by the
                       // task (TaskFamily::SearchDepth)
   int n_gen = 4;      // responses sampled per expansion
-  double exploration = 0.25;              // weight of exploration in the selection score
-  std::string value_model = "";           // folder of a value model that orders the expansions
-  std::string value_model_identity = "";  // ValueModel::identity(); not an option
+  double exploration = 0.25;  // weight of exploration in the selection score
   bool snap_actions = false;  // SciWorld: take the nearest valid action instead (sciworld_snap.h)
   SlipOptions slips = {};     // random or refused, shown as done
 };
@@ -55,7 +52,6 @@ class Search {
     Executor& executor;
     const std::atomic<bool>& stop;                      // set: end with kCancelled
     std::function<void(int nodes)> on_nodes = nullptr;  // called after each expansion
-    ValueModel* values = nullptr;                       // null: none
     FirstResponses* first_responses = nullptr;
     CutTurns* cut_turns = nullptr;
   };
@@ -89,8 +85,6 @@ class Search {
   Result<void> AddSlips(int node, std::vector<Node>& children);
   Result<void> Execute(int node, std::vector<Node>& children);
   void Record(int node, std::vector<Node> children);
-  // Asks the value model about the new children of `node` that have not ended.
-  Result<void> Estimate(int node);
   int Descend(int node);
 
   const SearchOptions options_;

@@ -18,10 +18,7 @@ int SelectChild(const Tree& tree, int parent, double c, RandomStream& random) {
   for (const int child : node.children) {
     const Node& candidate = tree.node(child);
     if (candidate.terminal) continue;
-    const bool estimated = candidate.estimate >= 0;
-    const int more = estimated ? 1 : 0;
-    const double score = SelectionScore(candidate.value + (estimated ? candidate.estimate : 0),
-                                        candidate.visits + more, node.visits + more, c);
+    const double score = SelectionScore(candidate.value, candidate.visits, node.visits, c);
     if (score > best_score) best.clear();
     if (score >= best_score) best.push_back(child);
     best_score = std::max(score, best_score);

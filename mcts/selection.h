@@ -2,10 +2,6 @@
 //
 // The score is UCB1 (Auer, Cesa-Bianchi, Fischer 2002), which Agent-R calls puct:
 //   Q + c * sqrt(ln N_parent / N_child),  Q = value / visits.
-//
-// An estimate of a value model (Node::estimate) counts as one more visit of the child, and of its
-// parent, with that reward. So a child without visits is not simply next, but tried in the order of
-// the estimates, and the results of the search outweigh the estimate as they come in.
 #pragma once
 
 #include "common/random.h"

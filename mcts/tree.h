@@ -34,7 +34,6 @@ struct Node : TurnRecord {
   int visits = 0;                 // number of ended leaves backed up through this node, or from it
   double value = 0;               // sum of their rewards
   std::optional<Slip> slip = {};  // then `response` and `action` are not what the model said
-  double estimate = -1;           // of the average reward behind it, by a value model; -1: none
   bool terminal = false;          // ended, or all children are terminal: nothing is left to explore
 
   // The average reward behind it; 0 if it was never visited.
@@ -83,8 +82,6 @@ class Tree {
 
   // Sets the counters of a tree read from a file.
   void Restore(int index, int visits, double value);
-
-  void SetEstimate(int index, double estimate) { at(index).estimate = estimate; }
 
   // The same tree with its nodes in depth-first order, which does not depend on when a node was
   // made.

@@ -10,8 +10,8 @@
 //    "nodes": [
 //     {"observation"},                                                    the root
 //     {"parent": 0, "response", "action", "observation", "reward": 0, "visits": 0, "value": 0,
-//      "estimate": 0 (with --value_model), "end": "done" | "disaster" | "depth" | "cut",
-//      "dropped_turns": 0, "token_ids": […], "logprobs": […], "reasoning_content", "cut_turns": 0},
+//      "end": "done" | "disaster" | "depth" | "cut", "dropped_turns": 0,
+//      "token_ids": […], "logprobs": […], "reasoning_content", "cut_turns": 0},
 //     …]}
 // "parent" is the index of a node in "nodes"; the other fields are those of Node (mcts/tree.h).
 //

@@ -44,12 +44,6 @@ Fingerprint FingerprintOf(const AgentRlOptions& o, const OptionSet& resolved) {
   // The number of iterations decides nothing but the rates, so a run with one rate can be prolonged.
   if (o.schedule.shape == "constant" && o.schedule.warmup == 0) options.erase("iterations");
   Fingerprint fingerprint;
-  // Before the model, because that of a value model is made with this number, and the first
-  // difference is named.
-  if (const auto bins = options.find("value_bins"); bins != options.end()) {
-    fingerprint.emplace_back("--value_bins", bins->dump());
-    options.erase(bins);
-  }
   if (!o.start.dir.empty()) {
     fingerprint.emplace_back("the model (--model_dir)", ModelHash(o.start));
   }
@@ -128,9 +122,6 @@ class RlRun {
         run_(RlFolder(options), options.keep_checkpoints, /*keep_best=*/true, group),
         state_(run_.state()) {
     run_.Lock();
-    // Rank 0 makes the start of a value model, and the others then find it.
-    o_ = WithValueModel(std::move(o_), writes());
-    WaitForAll(group_);
     Open(FingerprintOf(o_, resolved));
     StopOnSignal();  // who sees a file of the run may stop it in order
     run_.Begin(resolved);
@@ -154,7 +145,7 @@ class RlRun {
   CheckpointTensors Checkpoint(nlohmann::ordered_json& json);
   void Export();
 
-  AgentRlOptions o_;
+  const AgentRlOptions& o_;
   ProcessGroup* const group_;
   Workbench* const workbench_;
   ResumableRun run_;

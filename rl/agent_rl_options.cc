@@ -93,8 +93,7 @@ void Declare(OptionSet& set, ArcherOptions& o) {
 // From trees or recorded episodes, which say themselves of which task they are.
 bool LearnsFromTrees(const AgentRlOptions& o) {
   if (o.algorithm == &MakeGrpo) return !PlaysTasks(o);
-  return o.algorithm == &MakeDpo || o.algorithm == &MakeAwr || o.algorithm == &MakeTreeGrpo ||
-         o.algorithm == &MakeTreeValue;
+  return o.algorithm == &MakeDpo || o.algorithm == &MakeAwr || o.algorithm == &MakeTreeGrpo;
 }
 
 // The world or kind of task that --task names.
@@ -214,11 +213,6 @@ void Check(const AgentRlOptions& o) {
         ExitCode::kUsage,
         "--lora_dropout: in agent_rl what is scored must be what was sampled, so there "
         "is no dropout; leave the option out");
-  }
-  if (o.lora.rank > 0 && o.algorithm == &MakeTreeValue) {
-    throw FatalError(ExitCode::kUsage,
-                     "--algorithm value learns its bins of rewards, which adapters leave as they "
-                     "are; leave out --lora_rank");
   }
 }
 

@@ -77,11 +77,9 @@ std::unique_ptr<Algorithm> MakeAwr(RlContext& context);
 std::unique_ptr<Algorithm> MakeTreeGrpo(RlContext& context);
 // From groups of recorded episodes, in the same way, or from those that it plays itself.
 std::unique_ptr<Algorithm> MakeGrpo(RlContext& context);
-// A value model for the search, not a policy.
-std::unique_ptr<Algorithm> MakeTreeValue(RlContext& context);
 
 // Every algorithm by its name: the choices of --algorithm.
-inline constexpr std::array<NamedValue<MakeAlgorithm>, 14> kAlgorithms = {
+inline constexpr std::array<NamedValue<MakeAlgorithm>, 13> kAlgorithms = {
     {{"play", &MakePlay},
      {"bc", &MakeCloning},
      {"filtered_bc", &MakeFilteredCloning},
@@ -94,7 +92,6 @@ inline constexpr std::array<NamedValue<MakeAlgorithm>, 14> kAlgorithms = {
      {"dpo", &MakeDpo},
      {"awr", &MakeAwr},
      {"grpo", &MakeGrpo},
-     {"tree_grpo", &MakeTreeGrpo},
-     {"value", &MakeTreeValue}}};
+     {"tree_grpo", &MakeTreeGrpo}}};
 
 }  // namespace agentr

@@ -9,7 +9,6 @@
 #include "clients/chat_encoder.h"
 #include "clients/env/http_environment.h"
 #include "clients/language_model.h"
-#include "clients/value_model.h"
 #include "rollout/run_options.h"
 #include "tasks/task_family.h"
 
@@ -31,9 +30,6 @@ class Workbench {
   virtual std::unique_ptr<LanguageModel> OpenModel(const ModelOptions& options,
                                                    const TaskFamily& family,
                                                    const EnvironmentOptions& environment) = 0;
-
-  // The value model in the folder. Throws FatalError; kUsage for a language model.
-  virtual std::unique_ptr<ValueModel> OpenValueModel(const std::string& dir) = 0;
 
   // The tokenizer and chat template of a model's folder. Throws FatalError.
   virtual std::unique_ptr<ChatEncoder> OpenEncoder(const std::string& model_dir) = 0;

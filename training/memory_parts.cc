@@ -72,8 +72,8 @@ int64_t ActivationBytes(const ModelConfig& c, const NetworkOptions& options, int
   // A layer in progress has its values, their gradients and the products of the MLP.
   const int64_t in_progress = 2 * layer + 2 * c.intermediate_size;
   const LossOptions loss;
-  const int64_t rows = std::max(loss.least_rows, loss.chunk_logits / c.outputs());
-  const int64_t logits = 2 * std::min(rows, tokens) * c.outputs() * int64_t{sizeof(float)};
+  const int64_t rows = std::max(loss.least_rows, loss.chunk_logits / c.vocab_size);
+  const int64_t logits = 2 * std::min(rows, tokens) * c.vocab_size * int64_t{sizeof(float)};
   return tokens * bytes * (c.num_layers * kept + in_progress) + logits;
 }
 

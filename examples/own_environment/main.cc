@@ -121,7 +121,6 @@ class Workbench : public agentr::Workbench {
     const std::string name = options.name.empty() ? "planner" : options.name;
     return MakeScriptedModel(name, family, options.scripted);
   }
-  std::unique_ptr<ValueModel> OpenValueModel(const std::string&) override { return {}; }
   std::unique_ptr<ChatEncoder> OpenEncoder(const std::string&) override { return {}; }
 
  private:

@@ -92,12 +92,8 @@ class AtenDecoder : public Decoder {
     }
     const int64_t block_bytes = 2 * config_.num_layers * kBlockTokens * config_.num_kv_heads *
                                 config_.head_dim * static_cast<int64_t>(Bytes(plan.number_type));
-    shape_ = {static_cast<int32_t>(config_.vocab_size),
-              plan.max_context,
-              kBlockTokens,
-              BlocksOfPool(plan.cache_bytes, block_bytes),
-              block_bytes,
-              static_cast<int32_t>(config_.outputs())};
+    shape_ = {static_cast<int32_t>(config_.vocab_size), plan.max_context, kBlockTokens,
+              BlocksOfPool(plan.cache_bytes, block_bytes), block_bytes};
     layers_.resize(static_cast<size_t>(config_.num_layers));
     for (Layer& layer : layers_) MakePool(layer);
     Load(source);

@@ -50,12 +50,8 @@ class CpuDecoder : public Decoder {
         team_(plan.threads),
         team_size_(plan.threads),
         pool_(config_, kv_type_, plan.cache_bytes),
-        shape_{static_cast<int32_t>(config_.vocab_size),
-               plan.max_context,
-               kKeyBlock,
-               pool_.blocks(),
-               pool_.block_bytes(),
-               static_cast<int32_t>(config_.outputs())},
+        shape_{static_cast<int32_t>(config_.vocab_size), plan.max_context, kKeyBlock,
+               pool_.blocks(), pool_.block_bytes()},
         width_(static_cast<int>(config_.hidden_size)),
         head_dim_(static_cast<int>(config_.head_dim)),
         queries_per_kv_head_(static_cast<int>(config_.num_heads / config_.num_kv_heads)),
@@ -81,7 +77,7 @@ class CpuDecoder : public Decoder {
   std::span<const float> Forward(std::span<const SequenceChunk> batch) override {
     int64_t wanted = 0;
     for (const SequenceChunk& chunk : batch) wanted += chunk.logits;
-    if (const size_t bytes = wanted * Padded(config_.outputs()) * sizeof(float);
+    if (const size_t bytes = wanted * Padded(config_.vocab_size) * sizeof(float);
         bytes > logits_.size()) {
       logits_ = AlignedBuffer(bytes);
     }
@@ -523,7 +519,7 @@ class CpuDecoder : public Decoder {
       Scale(normed, config_.logit_scale, width_);
       normed_->Put(i, 0, normed, width_);
     });
-    const int64_t stride = Padded(config_.outputs());
+    const int64_t stride = Padded(config_.vocab_size);
     float* logits = reinterpret_cast<float*>(logits_.data()) + logit_rows_ * stride;
     ForSlices(output_.slices(), count, member, [&](const Piece& piece) {
       output_.Multiply(*normed_, piece.row, piece.rows, piece.slice,
@@ -534,7 +530,7 @@ class CpuDecoder : public Decoder {
   // Removes the gaps after rows whose last panel is incomplete.
   std::span<const float> CompactLogits() {
     auto* logits = reinterpret_cast<float*>(logits_.data());
-    const int64_t n = config_.outputs(), stride = Padded(n);
+    const int64_t n = config_.vocab_size, stride = Padded(n);
     for (int64_t row = 1; row < logit_rows_ && stride != n; ++row) {
       std::memmove(logits + row * n, logits + row * stride, n * sizeof(float));
     }

@@ -17,14 +17,11 @@
 namespace agentr {
 
 struct DecoderShape {
-  int32_t vocab_size = 0;    // number of tokens
+  int32_t vocab_size = 0;    // width of a row of logits
   int32_t max_context = 0;   // largest number of positions of a sequence
   int32_t block_tokens = 0;  // positions of a block
   int32_t blocks = 0;        // of the pool
   int64_t block_bytes = 0;   // memory of one block, keys and values of all layers
-  int32_t outputs = 0;       // width of a row of logits; 0: vocab_size
-
-  int32_t width() const { return outputs > 0 ? outputs : vocab_size; }
 };
 
 // New tokens of one sequence: `tokens` have the positions start, start + 1, …; `blocks` covers
@@ -45,7 +42,7 @@ class Decoder {
 
   // Computes the new tokens of all chunks together and stores their keys and values. No two chunks
   // may write into the same block. Returns the wanted rows of logits (natural units), chunk after
-  // chunk, with shape().width() values each; valid until the next call.
+  // chunk, with vocab_size values each; valid until the next call.
   virtual std::span<const float> Forward(std::span<const SequenceChunk> batch) = 0;
 
   // Copies the first `tokens` positions of block `from` to block `to`.

@@ -170,7 +170,7 @@ ModelWeights PlaceWeights(const ModelConfig& config, const WeightSource& source)
     model.output.weight = model.embedding;
     taker.TakeCopy("lm_head.weight", *model.embedding);
   } else {
-    model.output = taker.Linear("lm_head", config.outputs(), config.hidden_size, /*bias=*/false);
+    model.output = taker.Linear("lm_head", config.vocab_size, config.hidden_size, /*bias=*/false);
   }
   taker.ExpectAllTaken();
   return model;

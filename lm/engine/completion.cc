@@ -33,8 +33,8 @@ std::string Complaint(const GenerationRequest& request, const DecoderShape& shap
   if (!(params.repetition_penalty > 0) || !std::isfinite(params.repetition_penalty)) {
     return must("repetition_penalty", "a number above 0", params.repetition_penalty);
   }
-  if (request.top_logprobs < 0 || request.top_logprobs > shape.width()) {
-    return must("top_logprobs", fmt::format("between 0 and {}", shape.width()),
+  if (request.top_logprobs < 0 || request.top_logprobs > shape.vocab_size) {
+    return must("top_logprobs", fmt::format("between 0 and {}", shape.vocab_size),
                 request.top_logprobs);
   }
   if (request.prompt.empty()) return "the prompt must have at least one token";

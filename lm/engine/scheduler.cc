@@ -302,10 +302,10 @@ void Scheduler::Compute(const std::vector<ScheduledChunk>& chunks) {
       Finish(chunk.sequence->job(), Failure(exception.what()));
     return;
   }
-  const auto width = static_cast<size_t>(decoder_.shape().width());
+  const auto vocabulary = static_cast<size_t>(decoder_.shape().vocab_size);
   std::vector<SequenceLogits> readings;
   for (const auto& [sequence, length, rows] : chunks) {
-    const auto values = static_cast<size_t>(rows) * width;
+    const auto values = static_cast<size_t>(rows) * vocabulary;
     // Advances table.tokens(), on which uncomputed() below depends.
     cache_.Commit(sequence->table, First(*sequence, sequence->table.tokens() + length));
     if (rows > 0 || sequence->uncomputed() == 0) {
@@ -321,13 +321,13 @@ void Scheduler::Compute(const std::vector<ScheduledChunk>& chunks) {
 
 std::span<const float> Scheduler::Forward(const std::vector<ScheduledChunk>& chunks) {
   std::vector<SequenceChunk> batch;
-  const auto width = static_cast<size_t>(decoder_.shape().width());
+  const auto vocabulary = static_cast<size_t>(decoder_.shape().vocab_size);
   size_t values = 0;
   for (const auto& [sequence, length, rows] : chunks) {
     const int32_t start = sequence->table.tokens();
     batch.push_back({First(*sequence, start + length).subspan(static_cast<size_t>(start)), start,
                      sequence->table.blocks(), rows});
-    values += static_cast<size_t>(rows) * width;
+    values += static_cast<size_t>(rows) * vocabulary;
     stats_.computed_tokens += length;
   }
   ++stats_.rounds;

@@ -438,14 +438,6 @@ ModelConfig ReadModelConfig(const fs::path& folder) {
   ReadBiases(fields, config);
   config.weight_type = ReadType(fields);
   ReadFactors(fields, gguf, config);
-  if (fields.Has("value_bins")) {
-    config.value_bins = fields.Size("value_bins");
-    if (config.tied_embeddings || config.value_bins < 2 || config.value_bins > config.vocab_size) {
-      fields.Refuse("value_bins",
-                    "needs \"tie_word_embeddings\": false and between 2 and "
-                    "vocab_size bins");
-    }
-  }
   if (fields.Has("rms_norm_eps")) config.norm_epsilon = fields.Positive("rms_norm_eps");
   const fs::path generation = folder / "generation_config.json";
   ReadSpecialTokens(!gguf && fs::exists(generation) ? std::vector{ReadFields(generation), fields}

@@ -67,7 +67,6 @@ struct ModelConfig {
   std::vector<bool> window_layers, rotary_layers;
   double window_rope_theta = 0;               // of layers with a window, unscaled; 0: as the others
   bool tied_embeddings = false;               // the output projection is the embedding
-  int64_t value_bins = 0;                     // a value model: values per output row; 0: none
   WeightType weight_type = WeightType::kF32;  // torch_dtype or dtype
 
   // From generation_config.json if it exists, else config.json.
@@ -83,10 +82,6 @@ struct ModelConfig {
   int64_t LongestContext() const;
   // Whether the layer's frequencies are those of window_rope_theta.
   bool HasWindowRope(size_t layer) const { return window_rope_theta > 0 && WindowOf(layer) > 0; }
-
-  // Width of the output projection: the vocabulary, or the bins of a value model, which estimates
-  // rewards instead of tokens (clients/value_model.h; our own field "value_bins" of config.json).
-  int64_t outputs() const { return value_bins > 0 ? value_bins : vocab_size; }
 };
 
 // Throws FatalError(kFile) naming the file and the field that is missing, of the wrong type or not

@@ -24,8 +24,6 @@ namespace {
 // Few enough that a step sees several tasks, enough that prompts are shared.
 constexpr size_t kStretch = 8;
 
-constexpr int kHeldOut = 10;  // of so many trees one is held out to measure a value model
-
 class TreeDataReader {
  public:
   TreeDataReader(const TreeDataOptions& options, TreeAlgorithmKind kind, const RowTokenizer& text)
@@ -135,8 +133,6 @@ class TreeDataReader {
         return AddResponses(tree, StepAdvantages(tree));
       case TreeAlgorithmKind::kTreeGrpo:
         return AddResponses(tree, GroupAndStepAdvantages(tree));
-      case TreeAlgorithmKind::kValue:
-        return AddStates(tree);
     }
   }
 
@@ -201,37 +197,6 @@ class TreeDataReader {
       std::vector<TreeResponse> alone;
       alone.push_back(std::move(*response));
       AddItem(std::move(alone));
-    }
-  }
-
-  void AddStates(const Tree& tree) {
-    const bool held_out = data_.counts.trees % kHeldOut == 1;
-    for (int index = 0; index < tree.size(); ++index) {
-      const Node& node = tree.node(index);
-      if (node.visits == 0 || node.end != End::kNone) {
-        ++data_.counts.no_signal;
-        continue;
-      }
-      const double value = node.value / node.visits;
-      TrainingRow row{encoder_.EncodePrompt(tree, index, node.dropped_turns), {}};
-      const auto end = static_cast<int32_t>(row.ids.size());
-      if (end >= options_.max_length) {
-        ++data_.counts.too_long;
-        continue;
-      }
-      row.ids.push_back(0);
-      row.trained = {{end, end + 1}};
-      if (held_out) {
-        data_.held_out.push_back({std::move(row), value});
-        continue;
-      }
-      std::vector<TreeResponse> bins;
-      for (const BinWeight& bin : TwoHot(value, options_.value_bins)) {
-        row.ids.back() = bin.bin;
-        row.weight = bin.weight;
-        bins.push_back({row, {}, 0});
-      }
-      AddItem(std::move(bins));
     }
   }
 

@@ -6,8 +6,6 @@
 //   awr         an item is one visited response with its advantage (StepAdvantages)
 //   tree_grpo   an item is one response with the advantage of its episodes (TreeGroupAdvantages);
 //               grpo: the same of recorded episodes, those of a task as one tree (episode_tree.h)
-//   value       an item is the state of a visited node that has not ended; its "responses" are the
-//               bins next to its average reward, with their weights (tree_value.h)
 #pragma once
 
 #include <cstdint>
@@ -21,7 +19,6 @@
 #include "rl/losses/group_relative.h"
 #include "rl/trees/step_advantages.h"
 #include "rl/trees/tree_rows.h"
-#include "rl/trees/tree_value.h"
 
 namespace agentr {
 
@@ -37,7 +34,6 @@ struct TreeDataOptions {
   double step_advantage = 0;                      // tree_grpo: weight of TreeStepAdvantages
   double gamma = 0.99;                            // of these
   StepReturn step_return = StepReturn::kEpisode;  // of these
-  int value_bins = 21;                            // value: number of bins
   int max_length = 4096;                          // longer rows are left out
   uint64_t seed = 0;
 };
@@ -58,7 +54,7 @@ inline constexpr std::array<SumField<TreeDataCounts>, 5> kTreeDataFields = {
      {"too_long", &TreeDataCounts::too_long}}};
 static_assert(NamesEveryField(kTreeDataFields));
 
-enum class TreeAlgorithmKind { kDpo, kAwr, kTreeGrpo, kValue };
+enum class TreeAlgorithmKind { kDpo, kAwr, kTreeGrpo };
 
 struct TreeData {
   std::vector<TreeResponse> responses;
@@ -66,7 +62,6 @@ struct TreeData {
   // Items of one tree that are neighbours in it, so that they share most of their prompts: the
   // first item of each such stretch. They are trained in the same step where possible.
   std::vector<size_t> stretches;
-  std::vector<ValuedState> held_out;  // value only: the states of every tenth tree, not trained
   double temperature = 1;  // at which the trees or episodes were sampled; one of them, if not 1
   TreeDataCounts counts;
   PreferenceCounts preferences;  // dpo only

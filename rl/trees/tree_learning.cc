@@ -6,9 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "common/error.h"
 #include "common/options.h"
-#include "lm/weights/gguf.h"
 #include "rl/rl_context.h"
 #include "training/data/row_order.h"
 #include "training/distributed/job_fingerprint.h"
@@ -30,10 +28,7 @@ RowOrder OrderOf(const TreeData& data, const AgentRlOptions& o) {
 void SayWhatIsLearned(const TreeData& data, TreeAlgorithmKind kind) {
   const TreeDataCounts& c = data.counts;
   fmt::print("{} {} from {} responses of {} trees", c.items,
-             kind == TreeAlgorithmKind::kDpo     ? "preferences"
-             : kind == TreeAlgorithmKind::kValue ? "states"
-                                                 : "responses",
-             c.nodes, c.trees);
+             kind == TreeAlgorithmKind::kDpo ? "preferences" : "responses", c.nodes, c.trees);
   if (c.too_long > 0) fmt::print("; {} left out because they are too long", c.too_long);
   if (c.no_signal > 0) fmt::print("; {} left out without anything to learn", c.no_signal);
   fmt::print("\n");
@@ -49,8 +44,7 @@ class TreeLearning : public Algorithm {
         order_(OrderOf(data_, o_)),
         objective_options_(TreeObjectiveOptionsOf(o_)),
         objective_(objective_options_, kind, data_, context.policy().network(), context.group()),
-        network_(context.policy().network()),
-        trainer_(network_, o_.adamw, {}, context.group()) {
+        trainer_(context.policy().network(), o_.adamw, {}, context.group()) {
     if (context.writes()) SayWhatIsLearned(data_, kind);
     if (context.writes() && kind == TreeAlgorithmKind::kTreeGrpo) {
       WarnOfTemperature(data_.temperature,
@@ -82,12 +76,8 @@ class TreeLearning : public Algorithm {
     return {{"train", std::move(sums)}};
   }
 
-  // Of a value model: its errors on trees that it does not learn from. Policies are measured by
-  // agent_eval.
-  nlohmann::ordered_json Evaluate(int64_t /*iteration*/) override {
-    if (data_.held_out.empty()) return nullptr;
-    return ToJson(MeasureValues(network_, data_.held_out, o_.trees.objective.batch_tokens));
-  }
+  // agent_eval measures the policy.
+  nlohmann::ordered_json Evaluate(int64_t /*iteration*/) override { return nullptr; }
 
   std::vector<Updater*> trainers() override { return {&trainer_}; }
   std::string DataDescription() const override { return data_.hash; }
@@ -113,7 +103,6 @@ class TreeLearning : public Algorithm {
   RowOrder order_;
   const TreeObjectiveOptions objective_options_;
   TreeObjective objective_;
-  Network& network_;
   Trainer trainer_;
 };
 
@@ -135,7 +124,7 @@ TreeObjectiveOptions TreeObjectiveOptionsOf(const AgentRlOptions& o) {
 }
 
 void Declare(OptionSet& set, TreeLearningOptions& o) {
-  set.Group("Learning from search trees (dpo, awr, tree_grpo, grpo, value)");
+  set.Group("Learning from search trees (dpo, awr, tree_grpo, grpo)");
   set.Add(
       "--trees", o.data.input.input_dir,
       "Trees of mcts_collect: DIR/TASK/MODEL/search_results_ID.json, of which the newest folder "
@@ -150,9 +139,6 @@ void Declare(OptionSet& set, TreeLearningOptions& o) {
   set.Add("--max_pairs_per_task", o.data.max_pairs_per_task,
           "Largest number of preferences of a tree, chosen at random; 0: all")
       .Min(0);
-  set.Add("--value_bins", o.data.value_bins,
-          "value: number of rewards from 0 to 1 over which the value model gives a distribution")
-      .Range(2, 1000);
   set.Add("--max_length", o.data.max_length,
           "Longest row of prompt and response, in tokens; longer ones are left out")
       .Min(2);
@@ -176,25 +162,6 @@ void Declare(OptionSet& set, TreeLearningOptions& o) {
                "all episodes lead from there (GraphGPO, with --gamma 0.1)");
 }
 
-AgentRlOptions WithValueModel(AgentRlOptions options, bool writes) {
-  if (options.algorithm != &MakeTreeValue) return options;
-  if (!options.start.adapter.empty()) {
-    throw FatalError(ExitCode::kUsage,
-                     "a value model begins with a whole model: --model_dir is an adapter here");
-  }
-  if (IsGguf(options.start.dir)) {
-    throw FatalError(
-        ExitCode::kUsage,
-        fmt::format("a value model begins with a Hugging Face folder: --model_dir {} is a GGUF "
-                    "file. Cure: model_convert --model_dir {} --output FOLDER, and that folder",
-                    options.start.dir, options.start.dir));
-  }
-  const std::filesystem::path start = RlFolder(options) / "start";
-  if (writes) MakeValueFolder(options.start.dir, start, options.trees.data.value_bins);
-  options.start.dir = start.string();
-  return options;
-}
-
 void WarnOfTemperature(double temperature, std::string_view program) {
   if (temperature == 1) return;
   spdlog::warn(
@@ -202,10 +169,6 @@ void WarnOfTemperature(double temperature, std::string_view program) {
       "probabilities of the model's own distribution, so that its ratios are not of the policy "
       "that played. Cure: {0}--temperature 1",
       program, temperature);
-}
-
-std::unique_ptr<Algorithm> MakeTreeValue(RlContext& context) {
-  return std::make_unique<TreeLearning>(context, TreeAlgorithmKind::kValue);
 }
 
 std::unique_ptr<Algorithm> MakeDpo(RlContext& context) {

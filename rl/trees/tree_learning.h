@@ -1,5 +1,5 @@
 // The options of the algorithms of agent_rl that learn from the trees of mcts_collect without
-// playing: dpo, awr, tree_grpo, grpo and value (tree_objective.h). Their iteration makes --updates
+// playing: dpo, awr, tree_grpo and grpo (tree_objective.h). Their iteration makes --updates
 // optimiser steps of --batch items.
 #pragma once
 
@@ -30,11 +30,6 @@ struct AgentRlOptions;
 // How the data is read and what is minimised, with what follows from options of the run.
 TreeDataOptions TreeDataOptionsOf(const AgentRlOptions& options);
 TreeObjectiveOptions TreeObjectiveOptionsOf(const AgentRlOptions& options);
-
-// The options with which a value model is trained: --model_dir becomes the untrained value model
-// made of it, in the run's folder, which the rank that `writes` makes. Others are returned
-// unchanged.
-AgentRlOptions WithValueModel(AgentRlOptions options, bool writes);
 
 // What is said of GRPO where `program` (with a blank behind it; "" is this one) sampled at another
 // temperature than 1.

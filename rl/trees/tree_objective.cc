@@ -65,13 +65,6 @@ class MicroBatchLoss {
     report_.clipped += weight == options_.awr.most_weight ? share_ : 0;
   }
 
-  // A bin of a state with its weight.
-  void AddBin(size_t index, const std::vector<double>& logprobs, std::vector<double>& derivatives) {
-    const double weight = share_ * data_.responses[index].row.weight;
-    derivatives[0] = -weight;
-    report_.loss -= weight * logprobs[0];
-  }
-
   void AddGroupRelative(size_t index, const std::vector<double>& logprobs,
                         std::vector<double>& derivatives) {
     const TreeResponse& response = data_.responses[index];
@@ -112,8 +105,6 @@ nlohmann::ordered_json ToJson(const TreeStepReport& r, TreeAlgorithmKind kind) {
                    {"margin", r.margin},
                    {"chosen_log_ratio", r.chosen},
                    {"rejected_log_ratio", r.rejected}});
-      break;
-    case TreeAlgorithmKind::kValue:
       break;
     case TreeAlgorithmKind::kAwr:
       json.update({{"mean_weight", r.weight}, {"clipped", r.clipped}});
@@ -257,10 +248,6 @@ TreeStepReport TreeObjective::AddGradients(std::span<const size_t> items) {
                            std::span(derivatives).subspan(row, 2));
       } else if (kind_ == TreeAlgorithmKind::kAwr) {
         loss.AddWeighted(responses[0], logprobs[row], derivatives[row]);
-      } else if (kind_ == TreeAlgorithmKind::kValue) {
-        for (size_t i = 0; i < responses.size(); ++i) {
-          loss.AddBin(responses[i], logprobs[row + i], derivatives[row + i]);
-        }
       } else {
         loss.AddGroupRelative(responses[0], logprobs[row], derivatives[row]);
       }

@@ -6,7 +6,6 @@
 //               tokens
 //   tree_grpo   mean over responses of the mean over tokens of GrpoLoss, or what --grpo_loss says; a
 //               response counts as often as its row's weight says
-//   value       mean over states of the cross-entropy of the bins (tree_value.h)
 #pragma once
 
 #include <array>

@@ -33,11 +33,10 @@ class TreeRowEncoder {
   // FatalError(kFile) if the template cannot express the conversation.
   std::optional<TreeResponse> Encode(const Tree& tree, int node) const;
 
+ private:
   // The prompt that a response to the observation of `node` follows, without the oldest
   // `dropped_turns` turns.
   std::vector<int32_t> EncodePrompt(const Tree& tree, int node, int dropped_turns) const;
-
- private:
   std::vector<int32_t> EncodeResponse(const Tree& tree, int node) const;
 
   const RowTokenizer& text_;

@@ -78,7 +78,7 @@ DecoderLimits::DecoderLimits(const std::filesystem::path& model, int threads)
     throw FatalError(ExitCode::kUsage, "--limits does not know what a model with experts reads");
   }
   at::set_num_threads(threads);
-  output_ = static_cast<double>(config_.hidden_size * config_.outputs());
+  output_ = static_cast<double>(config_.hidden_size * config_.vocab_size);
   const auto source = OpenWeights(model);
   for (const auto& [name, weight] : source->weights()) {
     const bool embedding =

@@ -55,8 +55,8 @@ determines: agent_rl
 --level --max_task --min_task --mission --noise --normalize_advantages --player --ppo_epochs
 --recurrence --replay_capacity --reward_scale --split --step_advantage --step_return --steps
 --subset --tau --token_baseline --transitions --trees --trees_model --updates
---value_activation --value_bins --value_clip --value_coefficient --value_width
---warmup_iterations --weight_limit
+--value_activation --value_clip --value_coefficient --value_width --warmup_iterations
+--weight_limit
 determines: agent_rl agent_train
 --adam_beta1 --adam_beta2 --adam_epsilon --from_scratch --initial_attention --lora_alpha
 --lora_dropout --lora_rank --lora_rslora --lora_target --lr --lr_least --lr_schedule
@@ -84,7 +84,7 @@ determines: make_demos
 --questions --scenes --shop_checks --shop_goals --shop_products --shop_slips --slips
 --textcraft_books --train_slips --webshop_shops
 determines: mcts_collect
---exploration --max_depth --n_gen --value_model
+--exploration --max_depth --n_gen
 determines: model_convert
 --type
 determines: path_collect

@@ -1,5 +1,4 @@
-// From search trees to a better model: path_collect's preferences, agent_rl on trees, and a search
-// with a value model.
+// From search trees to a better model: path_collect's preferences, and agent_rl on trees.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -138,7 +137,7 @@ TEST_F(TreeLearning, SeveralProcessesLearnAsOne) {
 // The rate is 0 in the first step, and then much too high.
 TEST_F(TreeLearning, ARunThatDivergesEndsAndKeepsItsGoodCheckpoint) {
   Collect();
-  for (const std::string algorithm : {"dpo", "awr", "tree_grpo", "value"}) {
+  for (const std::string algorithm : {"dpo", "awr", "tree_grpo"}) {
     const Outcome outcome =
         Program("agent_rl",
                 {"--algorithm",  algorithm, "--name",        algorithm,  "--model_dir",     "tiny",
@@ -152,72 +151,9 @@ TEST_F(TreeLearning, ARunThatDivergesEndsAndKeepsItsGoodCheckpoint) {
     EXPECT_THAT(outcome.err, HasSubstr("the training has diverged: ")) << algorithm;
     const fs::path result = folder_.path() / "rl_result" / algorithm;
     EXPECT_FALSE(fs::exists(result / "model")) << algorithm;
-    // The outputs of a value model begin with zeros, so that its first step changes nothing else and
-    // still answers.
-    const bool value = algorithm == "value";
-    EXPECT_EQ(fs::exists(result / "checkpoints/step-00000001"), !value) << algorithm;
-    EXPECT_EQ(fs::exists(result / "checkpoints/step-00000002"), value) << algorithm;
+    EXPECT_TRUE(fs::exists(result / "checkpoints/step-00000001")) << algorithm;
+    EXPECT_FALSE(fs::exists(result / "checkpoints/step-00000002")) << algorithm;
   }
-}
-
-TEST_F(TreeLearning, AValueModelOrdersTheSearch) {
-  Collect();
-  EXPECT_THAT(Learn("value", "value").out, HasSubstr("correlation"));
-  Collect({"--value_model", "rl_result/value/model", "--output_dir", "valued"});
-  const std::string tree =
-      ReadFile(folder_.path() / "valued/textcraft/planner/search_results_31.json");
-  EXPECT_THAT(tree, HasSubstr("\"estimate\":0."));
-  EXPECT_THAT(tree, HasSubstr("\"value_model\":\"rl_result/value/model\""));
-  // Other weights in the same folder are another model.
-  const std::string weights = "rl_result/value/model/model.safetensors";
-  std::string bytes = ReadFile(folder_.path() / weights);
-  bytes[bytes.size() - 100] = static_cast<char>(bytes[bytes.size() - 100] ^ 1);
-  WriteFileAtomically(folder_.path() / weights, bytes);
-  const Outcome mixed =
-      Program("mcts_collect",
-              {"--task", "textcraft", "--min", "31", "--max", "38", "--value_model",
-               "rl_result/value/model", "--output_dir", "valued"},
-              folder_.path())
-          .Wait();
-  EXPECT_EQ(mixed.exit, 2);
-  EXPECT_THAT(mixed.err, HasSubstr("value_model_identity"));
-  const Outcome wrong =
-      Program("mcts_collect",
-              {"--task", "textcraft", "--min", "31", "--max", "32", "--value_model", "tiny"},
-              folder_.path())
-          .Wait();
-  EXPECT_NE(wrong.exit, 0);
-  EXPECT_THAT(wrong.err, HasSubstr("agent_rl --algorithm value"));
-}
-
-// What a run has is not touched before it is known that nobody else works on it; and the option
-// that differs is named, not the model that is made by it.
-TEST_F(TreeLearning, AValueModelKeepsItsStart) {
-  Collect();
-  Learn("value", "value");
-  const fs::path folder = folder_.path() / "rl_result/value";
-  const std::string before = ReadFile(folder / "start/config.json");
-  const Arguments other = {"--algorithm", "value", "--name",          "value",
-                           "--model_dir", "tiny",  "--iterations",    "3",
-                           "--updates",   "4",     "--batch",         "16",
-                           "--lr",        "1e-3",  "--value_bins",    "7",
-                           "--processes", "1",     "--model_threads", "1"};
-  {
-    const FileLock lock(folder / ".lock", FileLock::IfLocked::kRefuse);
-    EXPECT_NE(Program("agent_rl", other, folder_.path()).Wait().exit, 0);
-    EXPECT_EQ(ReadFile(folder / "start/config.json"), before);
-  }
-  const Outcome outcome = Program("agent_rl", other, folder_.path()).Wait();
-  EXPECT_EQ(outcome.exit, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("--value_bins differs (21 there, 7 now)"));
-}
-
-TEST_F(TreeLearning, AValueModelNeedsAFolder) {
-  const std::string file = AGENTR_SOURCE_DIR "/tests/golden/gguf/tiny_llama3.gguf";
-  const Outcome outcome =
-      Program("agent_rl", {"--algorithm", "value", "--model_dir", file}, folder_.path()).Wait();
-  EXPECT_EQ(outcome.exit, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("model_convert --model_dir " + file));
 }
 
 // The trees say of which task they are; --task is of worlds.

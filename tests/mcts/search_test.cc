@@ -38,65 +38,8 @@ TEST(SearchTest, OptionsOfTheFirstTreesAreWrittenAlwaysAndLaterOnesIfSet) {
       R"("max_new_tokens":500,"max_context":8192,"seed":0)";
   SearchOptions options;
   EXPECT_EQ(ToJson(options), first + "}");
-  options.value_model = "v";
-  options.value_model_identity = "id";
   options.snap_actions = true;
-  EXPECT_EQ(ToJson(options),
-            first + R"(,"value_model":"v","value_model_identity":"id","snap_actions":true})");
-}
-
-// Says that states behind "go b" are good, and remembers what it was asked.
-class LikesB : public ValueModel {
- public:
-  std::string identity() const override { return "likes b"; }
-  Result<std::vector<double>> Values(std::span<const ValueRequest> states) override {
-    std::vector<double> values;
-    for (const ValueRequest& state : states) {
-      EXPECT_EQ(state.conversation.back().role, "user");
-      EXPECT_EQ(state.conversation.size(), state.sampled.size());
-      const std::string& last = state.conversation.end()[-2].content;  // the last action
-      values.push_back(last.find("go b") != std::string::npos ? 0.9 : 0.1);
-    }
-    asked += static_cast<int>(states.size());
-    return values;
-  }
-  int asked = 0;
-};
-
-TEST(SearchTest, AValueModelOrdersTheExpansions) {
-  ToySearch search;
-  search.options.iterations = 1;
-  search.options.max_depth = 3;
-  AlwaysReply(search, {"go a", "go b", "go c"});
-  LikesB values;
-  search.values = &values;
-  const Tree tree = search.MustRun();
-  int open = 0;
-  for (int i = 1; i < tree.size(); ++i) {
-    const Node& node = tree.node(i);
-    if (node.end == End::kNone) ++open;
-    EXPECT_EQ(node.estimate >= 0, node.end == End::kNone);
-    // Only what the value model likes was continued.
-    if (!node.children.empty()) {
-      EXPECT_EQ(node.action, "go b");
-    }
-  }
-  EXPECT_EQ(values.asked, open);
-  EXPECT_GT(open, 3);
-}
-
-TEST(SearchTest, AFaultOfTheValueModelIsAnErrorOfTheSearch) {
-  struct Broken : LikesB {
-    Result<std::vector<double>> Values(std::span<const ValueRequest>) override {
-      return Fail(ErrorKind::kContextLength, "too long");
-    }
-  } values;
-  ToySearch search;
-  AlwaysReply(search, {"go a"});
-  search.values = &values;
-  const Result<Tree> tree = search.Run();
-  ASSERT_FALSE(tree);
-  EXPECT_EQ(tree.error().kind, ErrorKind::kContextLength);
+  EXPECT_EQ(ToJson(options), first + R"(,"snap_actions":true})");
 }
 
 TEST(SearchTest, AsksTheModelAsTheOptionsSay) {

@@ -38,27 +38,6 @@ TEST(SelectionScoreTest, IsInfiniteForUnvisitedChildren) {
   EXPECT_TRUE(std::isinf(SelectionScore(0, 0, 0, 0)));
 }
 
-// An estimate counts as one visit with that reward: unvisited children are tried in the order of
-// the estimates, and one that is good enough waits for its visited sibling.
-TEST(SelectChildTest, EstimatesCountAsAVisit) {
-  RandomStream random(1);
-  for (const double other : {0.3, 0.7}) {
-    Tree tree = RootWithVisits(0);
-    const int low = AddVisited(tree, 0, 0), high = AddVisited(tree, 0, 0);
-    tree.SetEstimate(low, other);
-    tree.SetEstimate(high, 0.5);
-    EXPECT_EQ(SelectChild(tree, 0, kC, random), other < 0.5 ? high : low);
-  }
-  Tree tree = RootWithVisits(2);
-  const int visited = AddVisited(tree, 2, 2), fresh = AddVisited(tree, 0, 0);
-  EXPECT_EQ(SelectChild(tree, 0, kC, random), fresh) << "an unvisited child comes first";
-  tree.SetEstimate(visited, 0.5);
-  tree.SetEstimate(fresh, 0.5);
-  EXPECT_EQ(SelectChild(tree, 0, kC, random), visited);  // 2.5 / 3 + ... against 0.5 + ...
-  tree.SetEstimate(fresh, 0.9);
-  EXPECT_EQ(SelectChild(tree, 0, kC, random), fresh);
-}
-
 TEST(SelectChildTest, TakesTheHighestScore) {
   Tree tree = RootWithVisits(4);
   RandomStream random(1);

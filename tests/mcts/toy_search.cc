@@ -62,7 +62,7 @@ Result<Tree> ToySearch::Run(int task_id) {
   TreeOrigin origin{"toy", task_id, model.name(), "hash", ToJson(options)};
   nodes_told = 0;
   Search search(options, std::move(origin),
-                {family, model, *executor, stop, [this](int nodes) { nodes_told += nodes; }, values,
+                {family, model, *executor, stop, [this](int nodes) { nodes_told += nodes; },
                  /*first_responses=*/nullptr, &cut_turns});
   Result<Tree> tree = search.Run();
   usage = search.usage();

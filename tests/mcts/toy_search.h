@@ -39,7 +39,6 @@ struct ToySearch {
   SessionPool pool;
   std::atomic<bool> stop = false;
   SearchOptions options;
-  ValueModel* values = nullptr;
   // Of the last Run.
   Usage usage;
   ExecutionStats stats;

@@ -76,15 +76,6 @@ std::string Replaced(std::string text, const std::string& from, const std::strin
 std::string Compact() { return WriteTree(ThreeNodes(), TreeFormat::kCompact); }
 std::string AgentR() { return WriteTree(ThreeNodes(), TreeFormat::kAgentR); }
 
-TEST(TreeFileTest, KeepsTheEstimatesOfAValueModel) {
-  Tree tree({"toy", 3, "hand", "", "{}"}, {{"user", "Play."}}, "Goal.");
-  tree.SetEstimate(tree.Add(0, Turn("a", "A")), 0.25);
-  tree.Add(0, Turn("b", "B"));
-  const Tree read = ReadTree(WriteTree(tree, TreeFormat::kCompact), "tree");
-  EXPECT_EQ(read.node(1).estimate, 0.25);
-  EXPECT_EQ(read.node(2).estimate, -1);
-}
-
 TEST(TreeFileTest, TellsWhatTheModelSaidWhereAnotherThingWasDone) {
   Tree tree({"toy", 3, "hand", "", "{}"}, {{"user", "Play."}}, "Goal.");
   Node slipped = Turn("a", "A", 1, End::kDone);

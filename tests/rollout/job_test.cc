@@ -27,7 +27,6 @@ class HouseWorkbench : public Workbench {
                                            const EnvironmentOptions&) override {
     return MakeScriptedModel(options.name, family, options.scripted);
   }
-  std::unique_ptr<ValueModel> OpenValueModel(const std::string&) override { return nullptr; }
   std::unique_ptr<ChatEncoder> OpenEncoder(const std::string&) override { return nullptr; }
 
  private:

@@ -160,14 +160,6 @@ TEST(ReadModelConfig, Qwen) {
   EXPECT_TRUE(Read(Qwen3({{"attention_bias", true}})).output_bias);
 }
 
-// Our own field: the outputs of a value model are bins of rewards.
-TEST(ReadModelConfig, ValueModels) {
-  EXPECT_EQ(Read(Llama()).outputs(), 128256);
-  const ModelConfig config = Read(Llama({{"value_bins", 21}, {"tie_word_embeddings", false}}));
-  EXPECT_EQ(config.outputs(), 21);
-  EXPECT_EQ(config.vocab_size, 128256);
-}
-
 TEST(ReadModelConfig, WhatIsNotSaid) {
   const ModelConfig config = Read(Llama({{"num_key_value_heads", nullptr},
                                          {"head_dim", nullptr},
@@ -355,8 +347,6 @@ TEST(ReadModelConfig, RefusesByName) {
       {{{"rms_norm_eps", 0}}, "rms_norm_eps is 0, not above 0"},
       {{{"rope_theta", "x"}}, "rope_theta has the wrong type"},
       {{{"rope_scaling", 3}}, "rope_scaling is no object"},
-      {{{"value_bins", 21}}, "value_bins needs \"tie_word_embeddings\": false"},
-      {{{"value_bins", 1}, {"tie_word_embeddings", false}}, "between 2 and vocab_size bins"},
       {{{"rope_scaling", {{"rope_type", "other"}}}},
        "rope_scaling.rope_type is 'other'; default, linear, dynamic, yarn, longrope and llama3"},
       {{{"rope_scaling", {{"rope_type", "yarn"}, {"factor", 0}}}}, "rope_scaling.factor is 0"},
