@@ -394,7 +394,7 @@ TEST(TaskFile, FaultsNameTheirLineAndTheCure) {
       {Head("ids_of = \"webshopp\"\n"), 4, "[task] ids_of", "is none of"},
       {"[task]\nname = x\n", 2, "", "a text needs quotes"},
       {Head("[step]\nreward = \"/a\"\nreward = \"/b\"\n"), 6, "", "a key stands once in a section"},
-      {"[task]\nname = \"caf\xe9\"\n", 2, "invalid utf-8", ""},
+      {"[task]\nname = \"caf\xe9\"\n", 2, "", "invalid utf-8 sequence"},
       {Head("[stepp]\n"), 4, "there is no section [stepp]", "did you mean step?"},
       {Head("[step]\nreword = \"/r\"\n"), 5, "[step] reword: there is no such key",
        "did you mean reward?"},
