@@ -326,7 +326,7 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
   ApplyReplay(decision.replay, trajectory);
   if (!CleanTurns(options_.unclean, context_.family, trajectory, counts)) return;
   if (options_.revision_turn != "own") {
-    AdmitInNextTurn(options_.revision_turn, repair_.reply, trajectory);
+    TakeOutRevisionTurn(options_.revision_turn, repair_.reply, trajectory);
   }
   if (!MendThoughts(options_.turn_thoughts, context_.family, trajectory, counts)) return;
   if (thinking_) {

@@ -31,7 +31,7 @@ std::string SaidFirst(std::string_view first, std::string_view response) {
 
 }  // namespace
 
-void AdmitInNextTurn(std::string_view where, std::string_view reply, Trajectory& trajectory) {
+void TakeOutRevisionTurn(std::string_view where, std::string_view reply, Trajectory& trajectory) {
   std::vector<SplicedTurn>& turns = trajectory.turns;
   const auto revision = std::ranges::find(turns, Part::kRevision, &SplicedTurn::part);
   if (turns.end() - revision < 2 || !IsTrained(trajectory, revision[1])) return;

@@ -19,7 +19,7 @@ namespace agentr {
 // "none" nothing is said: the correction alone, to compare with. The revision turn stays if the
 // environment answered it with anything but `reply`, or if the next turn is not trained.
 // MendThoughts writes the words.
-void AdmitInNextTurn(std::string_view where, std::string_view reply, Trajectory& trajectory);
+void TakeOutRevisionTurn(std::string_view where, std::string_view reply, Trajectory& trajectory);
 
 // `mode`: "keep" leaves the thoughts as they are. "agree" refuses a row with a trained turn whose
 // thought contradicts its action (RevisionHints::ThoughtFits). "rewrite" replaces each trained turn

@@ -153,6 +153,10 @@ TEST_F(TaskReviserTest, TheRevisionMayStandInTheTurnThatGoesOn) {
     EXPECT_THAT(ActionsOf(done->rows[0]), ::testing::ElementsAre("p", ::testing::_, "g"));
     EXPECT_THAT(done->rows[0].trajectory.turns.at(2).response, HasSubstr("Any. "));
   }
+  options_.revision_turn = "none";
+  const Outcome silent = Run(kGoodAndTwoBad);
+  EXPECT_THAT(ActionsOf(silent->rows.at(0)), ::testing::ElementsAre("p", ::testing::_, "g"));
+  EXPECT_THAT(silent->rows[0].trajectory.turns.at(2).response, ::testing::Not(HasSubstr("Any.")));
   options_.repair.action = "look";
   EXPECT_THROW(Run(kGoodAndTwoBad), FatalError) << "an action that nobody would take";
   options_.repair.action = "";

@@ -81,7 +81,7 @@ TEST_F(TurnThoughtsTest, WhatTheRevisionTurnSaysMayStandInTheNextTurn) {
     Add(Part::kBad, "x", "get 1 oak planks", "Could not find oak planks");
     Add(Part::kRevision, "I got planks instead of a log.", "wait", reply);
     Add(Part::kGood, "y", "get 1 oak log", refused ? "Could not find it" : "Got 1 oak log");
-    AdmitInNextTurn(where, "ok.", trajectory);
+    TakeOutRevisionTurn(where, "ok.", trajectory);
   };
   insert("ok.", false);
   ASSERT_EQ(trajectory.turns.size(), 2U);
