@@ -144,13 +144,14 @@ void KeepLargerSummary(const fs::path& folder, int64_t with_result) {
 // whether every requested episode has a result. The lock lets only one process do this at a time:
 // otherwise a run that loaded the episodes earlier could overwrite a newer summary.
 bool Summarize(const Plan& plan, const EpisodeStore& store, const fs::path& folder,
-               const AgentEvalOptions& options, const EvaluatorReport& report) {
+               const AgentEvalOptions& options, const std::vector<std::string>& thoughts,
+               const EvaluatorReport& report) {
   const FileLock lock(folder / kRunLock);
   // Loaded only after the lock is held, so that no newer episode is missing in the last summary.
   const std::vector<Episode> episodes = EpisodesOf(plan, store.Load(), report.failed);
   MetricOptions metric_options;
   metric_options.success_threshold = options.success;
-  metric_options.revision_action = options.play.revision_action;
+  metric_options.revisions = {options.play.revision_action, thoughts};
   metric_options.slips = options.play.slips.probability > 0;
   metric_options.revision_window = options.revision_window;
   const EvalMetrics metrics = Measure(episodes, metric_options);
@@ -163,6 +164,7 @@ bool Summarize(const Plan& plan, const EpisodeStore& store, const fs::path& fold
     fmt::print("{}", RevisionTable(test));
   }
   json["success_threshold"] = options.success;
+  if (!thoughts.empty()) json["revision_thoughts"] = thoughts;
   json["options"] = plan.played_with;
   KeepLargerSummary(folder, metrics.with_result);
   WriteFileAtomically(folder / "summary.json", json.dump(1) + "\n");
@@ -209,6 +211,11 @@ void Declare(OptionSet& set, AgentEvalOptions& o) {
           "a revision in which a slip or a refusal gives reason for it")
       .Min(1)
       .OnlyOutput();
+  set.Add(
+         "--thoughts", o.thoughts,
+         "File of revision thoughts, as that of path_collect: a turn whose thought begins with one "
+         "of them counts as a revision, too, as path_collect --revision_turn next teaches them")
+      .OnlyOutput();
   set.Group("Revision test and comparison");
   set.Add(
       "--revision_from", o.revision_from,
@@ -250,8 +257,10 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
   if (!options.arms.empty()) {
     return CompareArmRuns(options.arms, options.success, options.compare_json);
   }
+  std::vector<std::string> thoughts;
+  if (!options.thoughts.empty()) thoughts = ReadRevisionThoughts(ReadFile(options.thoughts));
   if (!options.compare.empty()) {
-    return CompareRuns(options.compare, options.success, options.revision_window,
+    return CompareRuns(options.compare, options.success, options.revision_window, thoughts,
                        options.compare_json);
   }
   if (options.success == 0) options.success = family->SuccessReward();
@@ -276,7 +285,7 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
                       options.parallelism);
   EvaluatorReport report = evaluator.Run(plan.starts, StopOnSignal());
   job.Record(folder, "played_with", plan.played_with, report, DetailsOf(report));
-  const bool complete = Summarize(plan, *store, folder, options, report);
+  const bool complete = Summarize(plan, *store, folder, options, thoughts, report);
   job.PrintUsage(report);
   PrintReport(report, complete, folder);
   return ExitCodeOf(report, !complete);

@@ -22,6 +22,7 @@ struct AgentEvalOptions {
   int attempts = 1;            // episodes of each task
   double success = 0;          // a reward of at least this is a success; 0: SuccessReward()
   int revision_window = 5;     // MetricOptions::revision_window
+  std::string thoughts = "";   // file of RevisionSigns::thoughts; empty: none
   std::string revision_from;   // folder of an evaluation whose failed episodes are continued
   std::string cut = "seeded";  // how many of their turns are replayed (CutTrajectories)
   std::vector<std::string> compare = {};  // two folders to compare; then nothing is played

@@ -95,6 +95,7 @@ NamedRuns ReadArm(const std::string& text) {
 }  // namespace
 
 ExitCode CompareRuns(const std::vector<std::string>& folders, double success, int revision_window,
+                     const std::vector<std::string>& revision_thoughts,
                      const std::string& json_file) {
   if (folders.size() != 2) {
     throw FatalError(ExitCode::kUsage, "--compare takes two folders of results: --compare A B");
@@ -111,7 +112,7 @@ ExitCode CompareRuns(const std::vector<std::string>& folders, double success, in
   const std::optional<SlipComparison> slips =
       CompareSlips(a.episodes, b.episodes, a.options, b.options,
                    {.success_threshold = options.success_threshold,
-                    .revision_action = std::string(family->RevisionAction()),
+                    .revisions = {std::string(family->RevisionAction()), revision_thoughts},
                     .window = revision_window});
   if (slips) fmt::print("{}", SlipComparisonTable(*slips));
   fmt::print("a success is a reward of at least {}\n", options.success_threshold);

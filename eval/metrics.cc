@@ -46,16 +46,22 @@ void AddLoops(std::span<const EpisodeTurn> turns, EvalMetrics& metrics) {
   metrics.looping += std::ranges::any_of(repeats, [](int64_t count) { return count > 0; });
 }
 
-void AddRevisions(std::span<const EpisodeTurn> turns, const std::string& revision,
+void AddRevisions(std::span<const EpisodeTurn> turns, const RevisionSigns& signs,
                   EvalMetrics& metrics) {
   bool refused = false;  // the turn before
-  for (const EpisodeTurn& turn : turns) {
-    const bool revises = turn.action == revision;
+  std::optional<size_t> first;
+  for (size_t i = 0; i < turns.size(); ++i) {
+    const bool revises = signs.Revises(turns[i]);
+    if (revises && !first) first = i;
     metrics.revision_events += revises;
     metrics.revised_errors += revises && refused;
-    metrics.errors += turn.refused && !revises && !refused;
-    refused = turn.refused && !revises;
+    const bool refused_now = turns[i].refused && turns[i].action != signs.action;
+    metrics.errors += refused_now && (!refused || revises);
+    refused = refused_now;
   }
+  if (!first) return;
+  ++metrics.revising;
+  metrics.mean_revision_length += static_cast<double>(*first);
 }
 
 // The sums that Measure turns into means.
@@ -69,11 +75,7 @@ void AddEpisode(const Episode& episode, const MetricOptions& options, EvalMetric
   metrics.cut_steps +=
       std::ranges::count_if(turns, [](const EpisodeTurn& turn) { return turn.dropped_turns > 0; });
   AddLoops(turns, metrics);
-  AddRevisions(turns, options.revision_action, metrics);
-  const auto first = std::ranges::find(turns, options.revision_action, &EpisodeTurn::action);
-  if (first == turns.end()) return;
-  ++metrics.revising;
-  metrics.mean_revision_length += static_cast<double>(first - turns.begin());
+  AddRevisions(turns, options.revisions, metrics);
 }
 
 }  // namespace
@@ -101,7 +103,7 @@ EvalMetrics Measure(std::span<const Episode> episodes, const MetricOptions& opti
   metrics.revision_window = options.revision_window;
   if (options.slips) {
     metrics.slips = MeasureSlips(episodes, {.success_threshold = options.success_threshold,
-                                            .revision_action = options.revision_action,
+                                            .revisions = options.revisions,
                                             .window = options.revision_window});
   }
 

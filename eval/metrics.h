@@ -12,10 +12,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "eval/bootstrap.h"
+#include "eval/revision_signs.h"
 #include "eval/slip_metrics.h"
 #include "rollout/episode.h"
 
@@ -23,9 +23,7 @@ namespace agentr {
 
 struct MetricOptions {
   double success_threshold = 1.0;  // a reward of at least this is a success
-  // The action by which an agent announces a revision. In SciWorld "wait" is also an action of the
-  // game, and every such turn counts.
-  std::string revision_action = "wait";
+  RevisionSigns revisions = {};
   int longest_loop = 10;  // in actions; longer loops are not counted
   BootstrapOptions bootstrap;
   bool slips = false;       // the episodes were played with slips: count what follows them
@@ -62,10 +60,10 @@ struct EvalMetrics {
   int64_t looping = 0;           // episodes with a repetition
   std::vector<int64_t> repeats;  // [L - 1]: repetitions of length L in all episodes (loops.h)
 
-  int64_t revision_events = 0;  // steps that take the revision action
+  int64_t revision_events = 0;  // steps that admit a mistake
   int64_t revising = 0;         // episodes that have one
   // Runs of refused steps, each of them one error that an agent can notice, and those of them that
-  // a revision turn ends. A revision turn is no refused step. Of the revision turns the share
+  // a revision turn ends. A turn with the revision action is no refused step. Of the revision turns the share
   // revised_errors / revision_events follows an error (precision); of the errors the share
   // revised_errors / errors is followed by one (recall).
   int64_t errors = 0;

@@ -31,12 +31,11 @@ bool EndsInLoop(std::span<const EpisodeTurn> turns) {
 SlipMetrics OfEpisode(const Episode& episode, const SlipMetricOptions& options) {
   const std::span<const EpisodeTurn> turns = OwnTurns(episode);
   const auto window = static_cast<size_t>(std::max(options.window, 0));
-  const auto revises = [&](const EpisodeTurn& turn) {
-    return turn.action == options.revision_action;
+  const auto revises = [&](const EpisodeTurn& turn) { return options.revisions.Revises(turn); };
+  const auto refused = [&](const EpisodeTurn& turn) {
+    return turn.refused && turn.action != options.revisions.action;
   };
-  const auto fails = [&](const EpisodeTurn& turn) {
-    return turn.slip.has_value() || (turn.refused && !revises(turn));
-  };
+  const auto fails = [&](const EpisodeTurn& turn) { return turn.slip || refused(turn); };
   SlipMetrics sums;
   for (size_t i = 0; i < turns.size(); ++i) {
     const EpisodeTurn& turn = turns[i];
@@ -49,12 +48,13 @@ SlipMetrics OfEpisode(const Episode& episode, const SlipMetricOptions& options) 
       sums.changing_slips += turn.slip->changed_state;
       sums.undone_slips += turn.slip->undone_after > 0;
       sums.steps_to_undo += turn.slip->undone_after;
-    } else if (revises(turn)) {
+    } else {
+      sums.refused_own += refused(turn);
+    }
+    if (revises(turn)) {
       ++sums.revisions;
       const size_t before = std::min(window, i);
       sums.false_revisions += std::ranges::none_of(turns.subspan(i - before, before), fails);
-    } else {
-      sums.refused_own += turn.refused;
     }
   }
   sums.slipping = sums.slips > 0;
@@ -113,8 +113,8 @@ struct WithoutSlips {
 // The slips of an evaluation that was played with the options `played`.
 SlipMetrics MeasureAsPlayed(std::span<const Episode> episodes, const nlohmann::ordered_json& played,
                             SlipMetricOptions options) {
-  options.revision_action =
-      FieldOr<std::string>(played, "revision_action", options.revision_action);
+  options.revisions.action =
+      FieldOr<std::string>(played, "revision_action", options.revisions.action);
   return MeasureSlips(episodes, options);
 }
 

@@ -11,6 +11,7 @@
 
 #include "common/sum_fields.h"
 #include "eval/bootstrap.h"
+#include "eval/revision_signs.h"
 #include "rollout/episode.h"
 
 namespace agentr {
@@ -53,7 +54,7 @@ static_assert(NamesEveryField(kSlipFields));
 
 struct SlipMetricOptions {
   double success_threshold = 1.0;
-  std::string revision_action = "wait";
+  RevisionSigns revisions = {};
   int window = 5;  // steps
   BootstrapOptions bootstrap = {};
 };
@@ -82,7 +83,7 @@ struct SlipComparison {
 };
 
 // nullopt if neither was played with slips. `options_a`, `options_b`: what decided what was played
-// (StoredEpisode::options), with the revision action of each; `options.revision_action` is that of
+// (StoredEpisode::options), with the revision action of each; `options.revisions.action` is that of
 // one that names none.
 std::optional<SlipComparison> CompareSlips(std::span<const Episode> a, std::span<const Episode> b,
                                            const std::string& options_a,

@@ -32,13 +32,12 @@ Json EpisodeItem(const Episode& episode) {
           {"error", episode.error}};
 }
 
-Json EpisodeLine(const Episode& episode, const std::string& revision_action,
-                 PackedItems::Place place) {
+Json EpisodeLine(const Episode& episode, const RevisionSigns& signs, PackedItems::Place place) {
   const auto refused = std::ranges::count(episode.turns, true, &EpisodeTurn::refused);
   const auto replayed = std::min(episode.replayed_turns, episode.turns.size());
   const auto revisions = std::count_if(
       episode.turns.begin() + static_cast<std::ptrdiff_t>(replayed), episode.turns.end(),
-      [&](const EpisodeTurn& turn) { return turn.action == revision_action; });
+      [&](const EpisodeTurn& turn) { return signs.Revises(turn); });
   const bool ends_refused = !episode.turns.empty() && episode.turns.back().refused;
   return {
       episode.task_id, episode.attempt, episode.reward, Name(episode.end), episode.turns.size(),
@@ -83,13 +82,13 @@ EvaluationPart ReadEvaluationPart(const RunResult& result, const ReportLimits& l
     part["problems"].push_back(error.what());
   }
   part["data"] = FieldOr<std::string>(part["options"], "data_hash", "");
-  const auto revision_action =
-      FieldOr<std::string>(part["options"], "revision_action", MetricOptions().revision_action);
+  const RevisionSigns signs = {
+      FieldOr<std::string>(part["options"], "revision_action", RevisionSigns().action),
+      FieldOr<std::vector<std::string>>(part["summary"], "revision_thoughts", {})};
   part["total"] = read.episodes.size();
   for (const size_t i : Spread(read.episodes.size(), limits.episodes)) {
     const Episode& episode = read.episodes[i];
-    part["episodes"].push_back(
-        EpisodeLine(episode, revision_action, items.Add(EpisodeItem(episode))));
+    part["episodes"].push_back(EpisodeLine(episode, signs, items.Add(EpisodeItem(episode))));
   }
   items.EndBlock();
   return read;

@@ -46,15 +46,6 @@ auto FirstRevision(const auto& turns) {
 
 }  // namespace
 
-std::string_view ThoughtOf(std::string_view response) {
-  constexpr std::string_view kThought = "Thought:";
-  const std::string_view said = WithoutThought(response);
-  if (said.size() < response.size()) response = Trim(said);
-  response = response.substr(0, response.find("Action:"));
-  if (response.starts_with(kThought)) response.remove_prefix(kThought.size());
-  return Trim(response);
-}
-
 // A turn of the agent with the state before it and the reply.
 struct Audit::Turn {
   std::string before;  // RevisionHints::StateKey or, where that is unknown, the page

@@ -67,9 +67,6 @@ class Audit {
   std::map<int, int64_t> from_ancestor_;
 };
 
-// The text between "Thought:" and "Action:" of a response, trimmed.
-std::string_view ThoughtOf(std::string_view response);
-
 // Prints the audit of a file's rows, as a table and as JSON; `task`: their kind of task, empty if
 // the file shows it. Throws FatalError: kFile like ReadRowFile, kUsage if the kind is unknown.
 ExitCode AuditFile(const std::string& path, std::string task);

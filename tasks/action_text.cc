@@ -258,6 +258,15 @@ std::string_view WithoutThought(std::string_view response) {
   return response.substr(begin, unfinished == kNone ? kNone : unfinished - begin);
 }
 
+std::string_view ThoughtOf(std::string_view response) {
+  constexpr std::string_view kThought = "Thought:";
+  const std::string_view said = WithoutThought(response);
+  if (said.size() < response.size()) response = Trim(said);
+  response = response.substr(0, response.find("Action:"));
+  if (response.starts_with(kThought)) response.remove_prefix(kThought.size());
+  return Trim(response);
+}
+
 std::optional<ThoughtMarks> ThoughtMarksOf(std::string_view response) {
   for (const ThoughtMarks& marks : kThoughtMarks) {
     if (response.find(marks.close) != kNone) return marks;

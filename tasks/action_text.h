@@ -38,6 +38,9 @@ std::vector<size_t> BehindActionMarkers(std::string_view response);
 // if it has none. A view into `response`.
 std::string_view WithoutThought(std::string_view response);
 
+// The text between "Thought:" and "Action:" of a response, trimmed.
+std::string_view ThoughtOf(std::string_view response);
+
 // True if all that the response says is thought: it holds no action, or no action stands behind its
 // "Thought:". This matters only for a response that was cut, because the last line of a whole one
 // counts as its action.

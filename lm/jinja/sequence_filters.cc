@@ -12,8 +12,9 @@
 namespace agentr::jinja {
 namespace {
 
-// Resolves a path such as "a.b.0", for filters with `attribute`.
+// Resolves a path such as "a.b.0", for filters with `attribute`; the value itself without one.
 Value AttributePath(Run& run, Value value, const Value& path) {
+  if (path.IsUndefined() || path.IsNone()) return value;
   if (IsInteger(path)) return ItemOf(run, value, path);
   const std::string_view text = TextOf(run, path).bytes;
   for (size_t begin = 0; begin <= text.size();) {
@@ -77,21 +78,25 @@ Value JoinFilter(Run& run, const Value& value, const Arguments& arguments) {
   const Items a = BindArguments(run, "join", arguments, {"d", "attribute"});
   std::vector<Text> parts;
   for (const Value& item : ItemsOf(run, value)) {
-    const bool whole = a[1].IsUndefined() || a[1].IsNone();
-    parts.push_back(SoftText(run, whole ? item : AttributePath(run, item, a[1])));
+    parts.push_back(SoftText(run, AttributePath(run, item, a[1])));
   }
   return NewText(run, JoinTexts(run, SoftText(run, a[0]), parts));
+}
+
+// The keys of a dict, each with its value; fails with `message` on anything else.
+Items PairsOf(Run& run, const Value& value, const char* message) {
+  if (value.dict() == nullptr) run.Fail(message);
+  Items pairs;
+  for (const auto& [key, other] : value.dict()->entries) {
+    pairs.push_back(run.NewList(ListKind::kTuple, {key, other}));
+  }
+  return pairs;
 }
 
 Value ItemsFilter(Run& run, const Value& value, const Arguments& arguments) {
   BindArguments(run, "items", arguments, {});
   if (value.IsUndefined()) return run.NewList(ListKind::kGenerator, {});
-  if (value.dict() == nullptr) run.Fail("items takes a mapping");
-  Items items;
-  for (const auto& [key, other] : value.dict()->entries) {
-    items.push_back(run.NewList(ListKind::kTuple, {key, other}));
-  }
-  return run.NewList(ListKind::kGenerator, std::move(items));
+  return run.NewList(ListKind::kGenerator, PairsOf(run, value, "items takes a mapping"));
 }
 
 void SortItems(Run& run, Items& items, const std::function<Value(const Value&)>& key,
@@ -112,8 +117,7 @@ Value SortFilter(Run& run, const Value& value, const Arguments& arguments) {
   }
   Items items = ItemsOf(run, value);
   const auto key = [&](const Value& item) {
-    const bool whole = a[2].IsUndefined() || a[2].IsNone();
-    return SortKey(run, whole ? item : AttributePath(run, item, a[2]), Truth(a[1]));
+    return SortKey(run, AttributePath(run, item, a[2]), Truth(a[1]));
   };
   SortItems(run, items, key, Truth(a[0]));
   return run.NewList(ListKind::kList, std::move(items));
@@ -123,11 +127,7 @@ Value DictSortFilter(Run& run, const Value& value, const Arguments& arguments) {
   const Items a = BindArguments(run, "dictsort", arguments, {"case_sensitive", "by", "reverse"});
   const std::string by = a[1].text() ? a[1].text()->bytes : "key";
   if (by != "key" && by != "value") run.Fail("dictsort is by key or value");
-  if (value.dict() == nullptr) run.Fail("dictsort takes a dict");
-  Items items;
-  for (const auto& [key, other] : value.dict()->entries) {
-    items.push_back(run.NewList(ListKind::kTuple, {key, other}));
-  }
+  Items items = PairsOf(run, value, "dictsort takes a dict");
   const auto key = [&](const Value& item) {
     return SortKey(run, item.list()->items[by == "key" ? 0 : 1], Truth(a[0]));
   };
@@ -139,8 +139,7 @@ Value UniqueFilter(Run& run, const Value& value, const Arguments& arguments) {
   const Items a = BindArguments(run, "unique", arguments, {"case_sensitive", "attribute"});
   Items seen, items;
   for (const Value& item : ItemsOf(run, value)) {
-    const bool whole = a[1].IsUndefined() || a[1].IsNone();
-    const Value key = SortKey(run, whole ? item : AttributePath(run, item, a[1]), Truth(a[0]));
+    const Value key = SortKey(run, AttributePath(run, item, a[1]), Truth(a[0]));
     if (key.dict() || (key.list() && key.list()->kind == ListKind::kList)) {
       run.Fail("unique takes what can be a key");
     }
@@ -156,8 +155,7 @@ Value UniqueFilter(Run& run, const Value& value, const Arguments& arguments) {
 Value Extreme(Run& run, const Value& value, const Arguments& arguments, int sign) {
   const Items a = BindArguments(run, "min", arguments, {"case_sensitive", "attribute"});
   const auto key = [&](const Value& item) {
-    const bool whole = a[1].IsUndefined() || a[1].IsNone();
-    return SortKey(run, whole ? item : AttributePath(run, item, a[1]), Truth(a[0]));
+    return SortKey(run, AttributePath(run, item, a[1]), Truth(a[0]));
   };
   const Items items = ItemsOf(run, value);
   if (items.empty()) return Value();
@@ -173,8 +171,7 @@ Value SumFilter(Run& run, const Value& value, const Arguments& arguments) {
   Value sum = a[1].IsUndefined() ? Value(int64_t{0}) : a[1];
   if (sum.text() != nullptr) run.Fail("sum does not take texts");
   for (const Value& item : ItemsOf(run, value)) {
-    const bool whole = a[0].IsUndefined() || a[0].IsNone();
-    sum = Arithmetic(run, "+", sum, whole ? item : AttributePath(run, item, a[0]));
+    sum = Arithmetic(run, "+", sum, AttributePath(run, item, a[0]));
   }
   return sum;
 }

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "rows/audit.h"
 #include "tasks/action_text.h"
 #include "tasks/revision_hints.h"
 

@@ -99,7 +99,7 @@ determines: self_train
 --collect --demonstrations --eval_slip --evaluate --method --revised_weight --rows --train
 --train_from
 output: agent_eval
---arm --attempts --compare --compare_json --model_type --revision_window --success
+--arm --attempts --compare --compare_json --model_type --revision_window --success --thoughts
 output: agent_eval agent_report agent_rl agent_train env_check env_server lm_server make_demos
 mcts_collect model_convert path_collect self_train store_status
 --log_level

@@ -152,7 +152,7 @@ TEST(MetricsTest, LoopsAndRevisionsOverEpisodes) {
       HandEpisode(4, 0, 0, {"a", "b", "wait"}),
   };
   MetricOptions options;
-  options.revision_action = "again";
+  options.revisions.action = "again";
   options.longest_loop = 3;
   const EvalMetrics metrics = Measure(episodes, options);
   EXPECT_EQ(metrics.looping, 3);

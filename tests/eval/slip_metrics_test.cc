@@ -175,12 +175,12 @@ TEST(CompareSlipsTest, EachSideRevisesWithItsOwnAction) {
     return R"({"slip": 0.1, "revision_action": ")" + action + "\"}";
   };
   const auto compared = CompareSlips(revised("look"), revised("stop"), options("look"),
-                                     options("stop"), {.revision_action = "wait"});
+                                     options("stop"), {.revisions = {"wait"}});
   ASSERT_TRUE(compared);
   EXPECT_EQ(compared->a.revised_slips, 1);
   EXPECT_EQ(compared->b.revised_slips, 1);
   const auto unnamed =
-      CompareSlips(revised("wait"), {}, R"({"slip": 0.1})", "{}", {.revision_action = "wait"});
+      CompareSlips(revised("wait"), {}, R"({"slip": 0.1})", "{}", {.revisions = {"wait"}});
   EXPECT_EQ(unnamed->a.revised_slips, 1);
 }
 
