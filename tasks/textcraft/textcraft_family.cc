@@ -19,6 +19,17 @@ bool RefusesTextCraft(std::string_view reply) {
   return reply.starts_with("Could not") || reply.starts_with("Wrong item format");
 }
 
+// The thought without a first sentence that names the action before it, such as "I did get 1 stick
+// instead of craft 4 stick using 2 planks.", which tells what was done and is no plan.
+std::string_view WithoutNotice(const TaskFamily& family, std::span<const Message> history,
+                               std::string_view thought) {
+  const size_t end = thought.find(". ");
+  if (end == std::string_view::npos || history.size() < 2) return thought;
+  const std::string before = family.ParseAction(history[history.size() - 2].content);
+  const bool names = !before.empty() && thought.substr(0, end).find(before) != thought.npos;
+  return names ? thought.substr(end + 2) : thought;
+}
+
 }  // namespace
 
 std::string CleanTextCraftAction(std::string_view action) {
@@ -146,7 +157,7 @@ std::optional<WordedAction> TextCraftFamily::Reworded(std::span<const Message> h
 bool TextCraftFamily::ThoughtFits(std::span<const Message> history, std::string_view thought,
                                   std::string_view action) const {
   const std::optional<TextCraftView> view = ReadTextCraft(history);
-  return !view || FitsTextCraft(*view, thought, action);
+  return !view || FitsTextCraft(*view, WithoutNotice(*this, history, thought), action);
 }
 
 }  // namespace agentr

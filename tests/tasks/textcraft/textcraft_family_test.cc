@@ -120,6 +120,26 @@ TEST(MakeTaskFamily, KnowsItsNames) {
   }
 }
 
+TEST(TextCraftFamily, ANoticeOfTheActionBeforeIsNoPlan) {
+  const TextCraftFamily family;
+  std::vector<Message> history = {
+      {"user",
+       "Crafting commands:\ncraft 3 oak door using 6 oak planks\ncraft 4 oak planks using 1 oak "
+       "log\n\nGoal: craft oak door."},
+      {"assistant", "Thought: I start.\nAction: craft 3 oak door using 6 oak planks"},
+      {"user", "Could not find enough items to craft minecraft:oak_door"}};
+  const auto fits = [&](const std::string& thought, const std::string& action) {
+    return family.hints().ThoughtFits(history, thought, action);
+  };
+  const std::string notice = "I did craft 3 oak door using 6 oak planks instead of get 2 oak log. ";
+  const std::string plan = "oak planks using 1 oak log makes 4: need 2 oak log.";
+  EXPECT_TRUE(fits(notice + plan, "get 2 oak log"));
+  EXPECT_FALSE(fits(notice + plan, "get 3 oak log"));
+  // Of another action it is a plan that names a command which is not shown.
+  const std::string other = "I did craft 1 stick using 6 oak planks instead of get 2 oak log. ";
+  EXPECT_FALSE(fits(other + plan, "get 2 oak log"));
+}
+
 TEST(PromptFile, HeadingsOpenMessages) {
   EXPECT_THAT(ParsePromptFile("a comment\n[system]\nBe kind.\n\n[user]\n\nTwo\n\nlines [user]\n\n"
                               "[assistant]\nOk."),
