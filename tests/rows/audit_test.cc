@@ -158,14 +158,6 @@ TEST_F(AuditTest, ASlipThatTheGoodPathKeepsIsNotTheMistake) {
   EXPECT_EQ(json["trained"]["without_effect"], 1);
 }
 
-TEST(ThoughtOfTest, IsTheTextBeforeTheAction) {
-  EXPECT_EQ(ThoughtOf("Thought: a b.\nAction: c"), "a b.");
-  EXPECT_EQ(ThoughtOf("a b.\n\nAction: c\nThought: d"), "a b.");
-  EXPECT_EQ(ThoughtOf("Action: c"), "");
-  EXPECT_EQ(ThoughtOf("<think>\nAction: x\n</think>\n\nThought: a b.\nAction: c"), "a b.");
-  EXPECT_EQ(ThoughtOf(""), "");
-}
-
 class AuditFileTest : public ::testing::Test {
  protected:
   std::vector<Row> Read(const std::string& text) {

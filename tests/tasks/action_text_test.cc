@@ -182,5 +182,13 @@ TEST(ActionText, HoldsForEveryKindOfTask) {
   }
 }
 
+TEST(ThoughtOfTest, IsTheTextBeforeTheAction) {
+  EXPECT_EQ(ThoughtOf("Thought: a b.\nAction: c"), "a b.");
+  EXPECT_EQ(ThoughtOf("a b.\n\nAction: c\nThought: d"), "a b.");
+  EXPECT_EQ(ThoughtOf("Action: c"), "");
+  EXPECT_EQ(ThoughtOf("<think>\nAction: x\n</think>\n\nThought: a b.\nAction: c"), "a b.");
+  EXPECT_EQ(ThoughtOf(""), "");
+}
+
 }  // namespace
 }  // namespace agentr

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "rows/audit.h"
+#include "tasks/action_text.h"
 #include "tasks/textcraft/textcraft_family.h"
 #include "tasks/webshop/webshop_family.h"
 #include "tests/mcts/toy_environment.h"
