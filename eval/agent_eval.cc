@@ -211,10 +211,10 @@ void Declare(OptionSet& set, AgentEvalOptions& o) {
           "a revision in which a slip or a refusal gives reason for it")
       .Min(1)
       .OnlyOutput();
-  set.Add(
-         "--thoughts", o.thoughts,
-         "File of revision thoughts, as that of path_collect: a turn whose thought begins with one "
-         "of them counts as a revision, too, as path_collect --revision_turn next teaches them")
+  set.Add("--thoughts", o.thoughts,
+          "File of revision thoughts, the one given to path_collect. A turn whose thought begins "
+          "with "
+          "one of them counts as a revision, too; rows of --revision_turn next teach such turns")
       .OnlyOutput();
   set.Group("Revision test and comparison");
   set.Add(
@@ -258,7 +258,8 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
     return CompareArmRuns(options.arms, options.success, options.compare_json);
   }
   std::vector<std::string> thoughts;
-  if (!options.thoughts.empty()) thoughts = ReadRevisionThoughts(ReadFile(options.thoughts));
+  if (!options.thoughts.empty())
+    thoughts = ParseRevisionThoughts(ReadFile(options.thoughts), options.thoughts);
   if (!options.compare.empty()) {
     return CompareRuns(options.compare, options.success, options.revision_window, thoughts,
                        options.compare_json);

@@ -12,9 +12,9 @@ namespace agentr {
 // Prints the comparison, what follows slips (CompareSlips) and the differences between the options
 // of the two folders to stdout. `success`: a reward of at least this is a success; 0: the threshold
 // of their task. `revision_window`: SlipMetricOptions::window; `revision_thoughts`:
-// RevisionSigns::thoughts. Also writes the comparison to
-// `json_file` if that is not empty. Throws FatalError: kUsage if there are not exactly two folders,
-// kFile like ReadEpisodes or if the file cannot be written.
+// RevisionSigns::thoughts. Also writes the comparison to `json_file` if that is not empty. Throws
+// FatalError: kUsage if there are not exactly two folders, kFile like ReadEpisodes or if the file
+// cannot be written.
 ExitCode CompareRuns(const std::vector<std::string>& folders, double success, int revision_window,
                      const std::vector<std::string>& revision_thoughts,
                      const std::string& json_file);

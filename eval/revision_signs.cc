@@ -18,10 +18,10 @@ bool RevisionSigns::Revises(const EpisodeTurn& turn) const {
   });
 }
 
-std::vector<std::string> ReadRevisionThoughts(std::string_view text) {
+std::vector<std::string> ParseRevisionThoughts(std::string_view text, const std::string& name) {
   std::vector<std::string> thoughts;
   bool recovers = false;
-  ConfigLines lines(text, "revision thoughts");
+  ConfigLines lines(text, name);
   while (lines.Next()) {
     if (const auto heading = lines.Heading()) {
       recovers = heading->starts_with("recover");
@@ -31,13 +31,13 @@ std::vector<std::string> ReadRevisionThoughts(std::string_view text) {
   }
   if (thoughts.empty()) {
     throw FatalError(ExitCode::kUsage,
-                     "a file of revision thoughts needs at least one: write them, one per line");
+                     name + " has no revision thought: write at least one, each on its own line");
   }
   return thoughts;
 }
 
 bool BeginsWithTemplate(std::string_view thought, std::string_view text) {
-  // What stands for any text ends with the first place behind it where the next words are.
+  // Each "{…}" stands for the text up to the first place where the words behind it follow.
   for (bool anywhere = false;; anywhere = true) {
     const size_t open = text.find('{');
     const size_t at = thought.find(text.substr(0, open));

@@ -1,5 +1,5 @@
 // By what an evaluation knows that the agent admits a mistake: the revision action, or words with
-// which its thought begins (`path_collect --revision_turn next` teaches these).
+// which its thought begins, as in the rows of `path_collect --revision_turn next`.
 #pragma once
 
 #include <string>
@@ -23,9 +23,9 @@ struct RevisionSigns {
 };
 
 // The templates of a text such as configs/revision/thoughts.txt, in its order, without those of the
-// headings that begin with "recover", which follow a revision. Throws FatalError(kUsage) if there
-// are none.
-std::vector<std::string> ReadRevisionThoughts(std::string_view text);
+// headings that begin with "recover", which follow a revision. `name` is the file's name in
+// messages. Throws FatalError(kUsage) if there are none.
+std::vector<std::string> ParseRevisionThoughts(std::string_view text, const std::string& name);
 
 // True if `thought` begins with the template.
 bool BeginsWithTemplate(std::string_view thought, std::string_view text);

@@ -12,6 +12,7 @@
 #include "common/file.h"
 #include "common/random.h"
 #include "eval/episode_store.h"
+#include "tasks/action_text.h"
 #include "tests/cli/program.h"
 #include "tests/clients/env/embedded_server.h"
 #include "tests/clients/http/fault_proxy.h"
@@ -209,6 +210,23 @@ TEST_P(AgentEval, ASummaryOfMoreEpisodesIsKeptUnderAnotherName) {
   const Outcome again = Run(Line());
   EXPECT_THAT(again.out, Not(HasSubstr("summary.5_episodes")));
   EXPECT_EQ(Summaries(Result()), all);
+}
+
+TEST_P(AgentEval, CountsRevisionsInThoughtsOfAFinishedEvaluation) {
+  ASSERT_EQ(Run(Line()).exit, 0);
+  EXPECT_EQ(Summary()["revision_events"], 0);
+  const std::string thought(ThoughtOf(ReadEpisodes(Result()).front().episode.turns[0].response));
+  ASSERT_FALSE(thought.empty());
+  WriteFileAtomically(folder_.path() / "said.txt", thought + "\n");
+  const Outcome counted = Run(Line({"--thoughts", "said.txt"}));
+  EXPECT_EQ(counted.exit, 0) << counted.err;
+  EXPECT_THAT(counted.out, HasSubstr("0 episodes played, 12 existed already"));
+  EXPECT_EQ(Summary()["revision_thoughts"], nlohmann::json({thought}));
+  EXPECT_GE(Summary()["revision_events"], 1);
+  WriteFileAtomically(folder_.path() / "said.txt", "# nothing\n");
+  const Outcome none = Run(Line({"--thoughts", "said.txt"}));
+  EXPECT_EQ(none.exit, 2);
+  EXPECT_THAT(none.err, HasSubstr("said.txt has no revision thought"));
 }
 
 TEST_P(AgentEval, WhatIsIncompleteExitsWithOne) {

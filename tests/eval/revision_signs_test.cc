@@ -11,6 +11,7 @@ namespace agentr {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(RevisionSignsTest, ATemplateIsTheBeginningOfAThought) {
   constexpr std::string_view kSlip = "I did {action} instead of {said}.";
@@ -26,11 +27,18 @@ TEST(RevisionSignsTest, ATemplateIsTheBeginningOfAThought) {
 }
 
 TEST(RevisionSignsTest, TheFileOfPathCollectWithoutWhatFollowsARevision) {
-  EXPECT_THAT(ReadRevisionThoughts("# a comment\nThat did not work.\n\n[slip]\nI did {action}.\n"
-                                   "[recover]\nFirst I take that back.\n[recover get]\nFirst.\n"
-                                   "[slip get]\nI got {object}.\n"),
+  EXPECT_THAT(ParseRevisionThoughts("# a comment\nThat did not work.\n\n[slip]\nI did {action}.\n"
+                                    "[recover]\nFirst I take that back.\n[recover get]\nFirst.\n"
+                                    "[slip get]\nI got {object}.\n",
+                                    "t.txt"),
               ElementsAre("That did not work.", "I did {action}.", "I got {object}."));
-  EXPECT_THROW(ReadRevisionThoughts("[recover]\nFirst.\n"), FatalError);
+  try {
+    ParseRevisionThoughts("[recover]\nFirst.\n", "t.txt");
+    FAIL() << "no thought of a revision";
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_THAT(error.what(), HasSubstr("t.txt has no revision thought"));
+  }
 }
 
 TEST(RevisionSignsTest, ATurnIsJudgedByWhatTheAgentSaid) {
