@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -83,10 +84,11 @@ Plan MakePlan(const AgentEvalOptions& options, Json played_with, int64_t tasks) 
   }
   std::optional<std::vector<int>> only;
   if (options.tasks != TaskSelection{}) only = ids();
-  const RevisionTestOptions test = {options.revision_from, options.environment.task,
-                                    options.success,       options.cut,
-                                    options.play.seed,     options.play.max_steps};
-  return PlanRevisionTest(test, ReadEpisodes(options.revision_from), only, std::move(played_with));
+  const std::filesystem::path from = FindEvaluation(options.revision_from);
+  const RevisionTestOptions test = {from.string(),     options.environment.task,
+                                    options.success,   options.cut,
+                                    options.play.seed, options.play.max_steps};
+  return PlanRevisionTest(test, ReadEpisodes(from), only, std::move(played_with));
 }
 
 Json ToJson(const RevisionTest& test) {
@@ -225,8 +227,9 @@ void Declare(OptionSet& set, AgentEvalOptions& o) {
       .OnlyOutput();
   set.Add("--arm", o.arms,
           "NAME=DIR,DIR,…: an arm of an experiment, the evaluations of its trainings on the same "
-          "tasks (repeatable). Compare each arm with the first one, with intervals over tasks and "
-          "trainings, and play nothing")
+          "tasks (repeatable; a name once more is a repetition of the experiment). Compare each "
+          "arm with the first one, with intervals over tasks, trainings and repetitions, and play "
+          "nothing")
       .OnlyOutput();
   set.Add("--compare_json", o.compare_json,
           "JSON file for the result of --arm, or of --compare with every task that was won or lost")

@@ -2,9 +2,11 @@
 // which played the same tasks.
 //
 // Two trainings of one arm differ by chance, as two tasks do, so that an interval over the tasks of
-// one training says too little. The intervals here are of a bootstrap over both: each resample
-// draws the tasks, the same ones for all arms, and within each arm its trainings, with replacement.
-// The success rate of an arm that never succeeded, or always did, has an interval all the same
+// one training says too little. So do repetitions of the whole experiment, each with a search and
+// rows of its own that its arms share. The intervals here are of a bootstrap over all of them: each
+// resample draws the tasks and the repetitions, the same ones for all arms, and within each arm and
+// repetition its trainings, with replacement. Repetitions count alike, however many trainings they
+// have. The success rate of an arm that never succeeded, or always did, has an interval all the same
 // (WidenedRate). The differences are against the first arm. Source: Davison, Hinkley, Bootstrap
 // Methods and their Application (1997), section 3.8.
 #pragma once
@@ -19,14 +21,16 @@
 
 namespace agentr {
 
+using TrainingEpisodes = std::vector<Episode>;  // what one training of an arm played
+
 struct Arm {
   std::string name;
-  std::vector<std::vector<Episode>> runs;  // the episodes of each training
+  std::vector<std::vector<TrainingEpisodes>> repetitions;  // of each, the arm's trainings
 };
 
 struct ArmResult {
   std::string name;
-  size_t runs = 0;
+  size_t trainings = 0;                            // of all repetitions
   Estimate reward, success;                        // means over tasks and trainings
   Estimate reward_difference, success_difference;  // this arm less the first one
 };
@@ -36,11 +40,13 @@ struct ArmsComparison {
   size_t left_out = 0;
   size_t never = 0;   // of the tasks, those that no training ever solves
   size_t always = 0;  // and those that all of them always solve: both say nothing about the arms
+  size_t repetitions = 0;
   std::vector<ArmResult> arms;
 };
 
-// `success_threshold`: a reward of at least this is a success. Throws FatalError(kUsage) if an arm
-// has no training, or no task has a result in all of them.
+// `success_threshold`: a reward of at least this is a success. Throws FatalError(kUsage) if the arms
+// differ in the number of their repetitions, one has no training, or no task has a result in all of
+// them.
 ArmsComparison CompareArms(std::span<const Arm> arms, double success_threshold,
                            const BootstrapOptions& options);
 

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -32,16 +34,10 @@ std::string TaskOf(const Run& run) {
   return FieldOr<std::string>(Json::parse(run.options), "task", "");
 }
 
-// The evaluation in the folder; its kind of task is known then.
-Run ReadRun(const std::string& folder) {
+// The evaluation in the folder (FindEvaluation); its kind of task is known then.
+Run ReadRun(const std::filesystem::path& named) {
+  const std::filesystem::path folder = FindEvaluation(named);
   std::vector<StoredEpisode> stored = ReadEpisodes(folder);
-  if (stored.empty()) {
-    throw FatalError(
-        ExitCode::kFile,
-        fmt::format(
-            "{} contains no episodes; give the folder with the files search_results_ID.json",
-            folder));
-  }
   Run run;
   run.options = stored.front().options;
   for (StoredEpisode& one : stored) run.episodes.push_back(std::move(one.episode));
@@ -67,13 +63,13 @@ std::string CheckSameTasks(const Run& a, const Run& b) {
   return task_a;
 }
 
-// An arm that "NAME=DIR,DIR…" names, and the runs in its folders.
+// What "NAME=DIR,DIR…" says: an arm, and the runs in its folders.
 struct NamedRuns {
   std::string name;
   std::vector<Run> runs;
 };
 
-NamedRuns ReadArm(const std::string& text) {
+NamedRuns ReadNamedRuns(const std::string& text) {
   const size_t equals = text.find('=');
   std::vector<std::string_view> folders;
   if (equals != std::string::npos) {
@@ -87,7 +83,7 @@ NamedRuns ReadArm(const std::string& text) {
   }
   NamedRuns arm{text.substr(0, equals), {}};
   for (const std::string_view folder : folders) {
-    arm.runs.push_back(ReadRun(std::string(folder)));
+    arm.runs.push_back(ReadRun(folder));
   }
   return arm;
 }
@@ -130,20 +126,22 @@ ExitCode CompareRuns(const std::vector<std::string>& folders, double success, in
 
 ExitCode CompareArmRuns(const std::vector<std::string>& arms, double success,
                         const std::string& json_file) {
-  if (arms.size() < 2) {
-    throw FatalError(ExitCode::kUsage,
-                     "--arm: name two arms or more, the first one to compare with");
-  }
   std::vector<NamedRuns> read;
-  for (const std::string& arm : arms) read.push_back(ReadArm(arm));
+  for (const std::string& arm : arms) read.push_back(ReadNamedRuns(arm));
   const Run& first = read.front().runs.front();
   std::vector<Arm> compared;
-  for (const NamedRuns& arm : read) {
-    Arm& episodes = compared.emplace_back(Arm{arm.name, {}});
-    for (const Run& run : arm.runs) {
+  for (const NamedRuns& named : read) {
+    auto arm = std::ranges::find(compared, named.name, &Arm::name);
+    if (arm == compared.end()) arm = compared.insert(arm, Arm{named.name, {}});
+    std::vector<TrainingEpisodes>& trainings = arm->repetitions.emplace_back();
+    for (const Run& run : named.runs) {
       CheckSameTasks(first, run);
-      episodes.runs.push_back(run.episodes);
+      trainings.push_back(run.episodes);
     }
+  }
+  if (compared.size() < 2) {
+    throw FatalError(ExitCode::kUsage,
+                     "--arm: name two arms or more, the first one to compare with");
   }
   const double threshold = success > 0 ? success : MakeTaskFamily(TaskOf(first))->SuccessReward();
   const ArmsComparison comparison = CompareArms(compared, threshold, {});

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -19,6 +20,11 @@ constexpr std::string_view kPrefix = "search_results_";
 std::string FileName(int task_id, int attempt) {
   return attempt == 0 ? fmt::format("{}{}.json", kPrefix, task_id)
                       : fmt::format("{}{}_{}.json", kPrefix, task_id, attempt);
+}
+
+bool IsEpisodeFile(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with(kPrefix) && name.ends_with(".json");
 }
 
 int64_t KeyOf(int task_id, int attempt) { return (int64_t{attempt} << 32) | task_id; }
@@ -84,8 +90,8 @@ std::vector<StoredEpisode> ReadEpisodes(const fs::path& folder) {
   std::error_code error;
   std::vector<StoredEpisode> episodes;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (!IsEpisodeFile(entry.path())) continue;
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with(kPrefix) || !name.ends_with(".json")) continue;
     episodes.push_back(ReadEpisode(ReadFile(entry.path()), entry.path().string()));
     const Episode& episode = episodes.back().episode;
     if (name == FileName(episode.task_id, episode.attempt)) continue;
@@ -102,6 +108,33 @@ std::vector<StoredEpisode> ReadEpisodes(const fs::path& folder) {
     return std::tuple(stored.episode.task_id, stored.episode.attempt);
   });
   return episodes;
+}
+
+fs::path FindEvaluation(const fs::path& folder) {
+  std::error_code error;
+  std::set<fs::path> found;
+  using fs::directory_options::skip_permission_denied;
+  fs::recursive_directory_iterator entry(folder, skip_permission_denied, error);
+  for (; entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    if (!IsEpisodeFile(entry->path())) continue;
+    if (entry.depth() == 0) return folder;
+    found.insert(entry->path().parent_path());
+  }
+  if (error) {
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("cannot read folder {}: {}", folder.string(), error.message()));
+  }
+  if (found.empty()) {
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("{} contains no episodes; give the folder with the files "
+                                 "search_results_ID.json",
+                                 folder.string()));
+  }
+  if (found.size() == 1) return *found.begin();
+  std::string list;
+  for (const fs::path& one : found) list += "\n  " + one.string();
+  throw FatalError(ExitCode::kFile, fmt::format("{} contains {} evaluations; give one of{}",
+                                                folder.string(), found.size(), list));
 }
 
 }  // namespace agentr

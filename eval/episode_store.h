@@ -67,4 +67,9 @@ class FileEpisodeStore : public EpisodeStore {
 // its name says.
 std::vector<StoredEpisode> ReadEpisodes(const std::filesystem::path& folder);
 
+// The folder with the episodes of one evaluation: `folder`, or the only one below it that has any,
+// so that an evaluation's --output_dir names it, too. Throws FatalError(kFile) if there is none, or
+// more than one, which the message lists.
+std::filesystem::path FindEvaluation(const std::filesystem::path& folder);
+
 }  // namespace agentr

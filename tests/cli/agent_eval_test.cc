@@ -404,8 +404,22 @@ TEST_P(AgentEval, ComparesArmsOfSeveralTrainings) {
     EXPECT_EQ(refused.exit, 2) << none;
     EXPECT_THAT(refused.err, HasSubstr("NAME=DIR,DIR")) << none;
   }
-  EXPECT_EQ(Run({"--arm", "often=" + folder_.path().string(), "--arm", arm("seldom", "0.1")}).exit,
-            3);
+  const Outcome which =
+      Run({"--arm", "often=" + folder_.path().string(), "--arm", arm("seldom", "0.1")});
+  EXPECT_EQ(which.exit, 3);
+  EXPECT_THAT(which.err, AllOf(HasSubstr("4 evaluations"), HasSubstr("planner_0.6_2")));
+
+  const auto one = [&](const std::string& name, const std::string& of) {
+    return name + "=" + Result("planner_" + of).string();
+  };
+  const Outcome twice = Run({"--arm", one("often", "0.6_1"), "--arm", one("seldom", "0.1_1"),
+                             "--arm", one("often", "0.6_2"), "--arm", one("seldom", "0.1_2")});
+  ASSERT_EQ(twice.exit, 0) << twice.err;
+  EXPECT_THAT(twice.out, HasSubstr("2 repetitions of the experiment"));
+  const Outcome uneven = Run({"--arm", one("often", "0.6_1"), "--arm", one("seldom", "0.1_1"),
+                              "--arm", one("seldom", "0.1_2")});
+  EXPECT_EQ(uneven.exit, 2);
+  EXPECT_THAT(uneven.err, HasSubstr("seldom has 2 repetitions"));
 }
 
 TEST_P(AgentEval, RefusesAFolderOfOtherOptionsAndBadFiles) {

@@ -92,6 +92,26 @@ TEST_F(EpisodeStoreTest, RefusesAFileUnderAnotherName) {
   EXPECT_THROW(store_.Load(), FatalError);
 }
 
+TEST_F(EpisodeStoreTest, AFolderAboveOneEvaluationNamesIt) {
+  Play(31, 0);
+  EXPECT_EQ(FindEvaluation(folder_.path()), folder_.path());
+  const fs::path above = folder_.path() / "results";
+  fs::create_directories(above / "one");
+  EXPECT_THROW(FindEvaluation(above), FatalError);
+  fs::copy(store_.PathOf(31, 0), above / "one");
+  EXPECT_EQ(FindEvaluation(above), above / "one");
+  fs::create_directories(above / "deep" / "two");
+  fs::copy(store_.PathOf(31, 0), above / "deep" / "two");
+  try {
+    FindEvaluation(above);
+    FAIL() << "which of the two?";
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kFile);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr((above / "one").string()),
+                                    HasSubstr((above / "deep" / "two").string())));
+  }
+}
+
 TEST(ReadEpisodes, NeedsAFolder) { EXPECT_THROW(ReadEpisodes("/none/such"), FatalError); }
 
 }  // namespace
