@@ -257,12 +257,13 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
   AgentEvalOptions options = given;
   CheckTogether(options);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.environment.task);
-  if (!options.arms.empty()) {
-    return CompareArmRuns(options.arms, options.success, options.compare_json);
-  }
   std::vector<std::string> thoughts;
   if (!options.thoughts.empty())
     thoughts = ParseRevisionThoughts(ReadFile(options.thoughts), options.thoughts);
+  if (!options.arms.empty()) {
+    return CompareArmRuns(options.arms, options.success, options.revision_window, thoughts,
+                          options.compare_json);
+  }
   if (!options.compare.empty()) {
     return CompareRuns(options.compare, options.success, options.revision_window, thoughts,
                        options.compare_json);

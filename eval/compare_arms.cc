@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "common/error.h"
 #include "common/random.h"
@@ -20,7 +22,7 @@ using ArmMeasure = std::vector<std::vector<std::vector<double>>>;
 // The compared tasks and, for each arm, both measures.
 struct ArmValues {
   std::vector<ArmMeasure> reward, success;
-  size_t tasks = 0;
+  std::set<int> tasks;  // those with a result in every training
   size_t left_out = 0;
 };
 
@@ -57,9 +59,13 @@ ArmValues ValuesOf(std::span<const Arm> arms, double threshold) {
   }
   ArmValues values;
   for (const auto& [task, count] : results) {
-    ++(count == played.size() ? values.tasks : values.left_out);
+    if (count == played.size()) {
+      values.tasks.insert(task);
+    } else {
+      ++values.left_out;
+    }
   }
-  if (values.tasks == 0) {
+  if (values.tasks.empty()) {
     throw FatalError(ExitCode::kUsage, "no task has a result in all of the folders");
   }
   size_t next = 0;
@@ -73,7 +79,7 @@ ArmValues ValuesOf(std::span<const Arm> arms, double threshold) {
         std::vector<double>& rewards = reward.back().emplace_back();
         std::vector<double>& successes = success.back().emplace_back();
         for (const TaskEpisodes& task : played[next]) {
-          if (results[task.task_id] != played.size()) continue;
+          if (!values.tasks.contains(task.task_id)) continue;
           rewards.push_back(MeanReward(task));
           successes.push_back(SuccessShare(task, threshold));
         }
@@ -153,6 +159,19 @@ ArmEstimates EstimateArms(const std::vector<ArmMeasure>& arms, size_t task_count
   return estimates;
 }
 
+SlipColumn BehaviourOf(const Arm& arm, const std::set<int>& tasks, SlipMetricOptions options) {
+  if (!arm.revision_action.empty()) options.revisions.action = arm.revision_action;
+  std::vector<Episode> episodes;
+  for (const std::vector<TrainingEpisodes>& trainings : arm.repetitions) {
+    for (const TrainingEpisodes& one : trainings) {
+      std::ranges::copy_if(one, std::back_inserter(episodes), [&](const Episode& episode) {
+        return tasks.contains(episode.task_id) && HasResult(episode.end);
+      });
+    }
+  }
+  return {MeasureSlips(episodes, options), static_cast<int64_t>(episodes.size())};
+}
+
 std::string PointsText(const Estimate& difference) {
   return fmt::format("{:+.1f} [{:+.1f}, {:+.1f}]", 100 * difference.mean, 100 * difference.low,
                      100 * difference.high);
@@ -165,14 +184,15 @@ std::string DifferenceText(const Estimate& difference) {
 
 }  // namespace
 
-ArmsComparison CompareArms(std::span<const Arm> arms, double success_threshold,
-                           const BootstrapOptions& options) {
-  const ArmValues values = ValuesOf(arms, success_threshold);
+ArmsComparison CompareArms(std::span<const Arm> arms, const SlipMetricOptions& options) {
+  const ArmValues values = ValuesOf(arms, options.success_threshold);
+  const size_t tasks = values.tasks.size();
   ArmsComparison comparison;
-  comparison.tasks = values.tasks;
+  comparison.tasks = tasks;
+  comparison.revision_window = options.window;
   comparison.left_out = values.left_out;
   comparison.repetitions = arms.front().repetitions.size();
-  for (size_t task = 0; task < values.tasks; ++task) {
+  for (size_t task = 0; task < tasks; ++task) {
     bool never = true, always = true;
     for (const ArmMeasure& arm : values.success) {
       for (const auto& trainings : arm) {
@@ -185,14 +205,15 @@ ArmsComparison CompareArms(std::span<const Arm> arms, double success_threshold,
     comparison.never += never ? 1 : 0;
     comparison.always += always ? 1 : 0;
   }
-  const ArmEstimates reward = EstimateArms(values.reward, values.tasks, options);
-  const ArmEstimates success = EstimateArms(values.success, values.tasks, options);
+  const ArmEstimates reward = EstimateArms(values.reward, tasks, options.bootstrap);
+  const ArmEstimates success = EstimateArms(values.success, tasks, options.bootstrap);
   for (size_t arm = 0; arm < arms.size(); ++arm) {
     size_t trainings = 0;
     for (const auto& repetition : arms[arm].repetitions) trainings += repetition.size();
     comparison.arms.push_back({arms[arm].name, trainings, reward.mean[arm],
                                WidenedRate(success.mean[arm]), reward.difference[arm],
-                               success.difference[arm]});
+                               success.difference[arm],
+                               BehaviourOf(arms[arm], values.tasks, options)});
   }
   return comparison;
 }
@@ -215,7 +236,14 @@ std::string ArmsTable(const ArmsComparison& comparison) {
                          Text(arm.success, true), first ? "" : PointsText(arm.success_difference),
                          Text(arm.reward), first ? "" : DifferenceText(arm.reward_difference));
   }
-  return table;
+  std::vector<SlipColumn> behaviours;
+  table += fmt::format("{:<{}}", "", kSlipNameWidth);
+  for (const ArmResult& arm : comparison.arms) {
+    const bool last = &arm == &comparison.arms.back();
+    table += fmt::format("{:<{}}", arm.name, last ? 0 : kSlipColumnWidth);
+    behaviours.push_back(arm.behaviour);
+  }
+  return table + "\n" + SlipTable(behaviours, comparison.revision_window);
 }
 
 nlohmann::ordered_json ArmsJson(const ArmsComparison& comparison) {
@@ -226,12 +254,15 @@ nlohmann::ordered_json ArmsJson(const ArmsComparison& comparison) {
                                  {"always_solved", comparison.always}};
   json["arms"] = nlohmann::ordered_json::array();
   for (const ArmResult& arm : comparison.arms) {
-    json["arms"].push_back({{"name", arm.name},
-                            {"trainings", arm.trainings},
-                            {"success", ToJson(arm.success)},
-                            {"reward", ToJson(arm.reward)},
-                            {"success_difference", ToJson(arm.success_difference)},
-                            {"reward_difference", ToJson(arm.reward_difference)}});
+    json["arms"].push_back(
+        {{"name", arm.name},
+         {"trainings", arm.trainings},
+         {"success", ToJson(arm.success)},
+         {"reward", ToJson(arm.reward)},
+         {"success_difference", ToJson(arm.success_difference)},
+         {"reward_difference", ToJson(arm.reward_difference)},
+         {"episodes", arm.behaviour.episodes},
+         {"slips", SlipJson(arm.behaviour.metrics, comparison.revision_window)}});
   }
   return json;
 }

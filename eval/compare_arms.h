@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "eval/bootstrap.h"
+#include "eval/slip_metrics.h"
 #include "rollout/episode.h"
 
 namespace agentr {
@@ -26,6 +27,7 @@ using TrainingEpisodes = std::vector<Episode>;  // what one training of an arm p
 struct Arm {
   std::string name;
   std::vector<std::vector<TrainingEpisodes>> repetitions;  // of each, the arm's trainings
+  std::string revision_action = "";  // of its model; empty: that of the options
 };
 
 struct ArmResult {
@@ -33,6 +35,7 @@ struct ArmResult {
   size_t trainings = 0;                            // of all repetitions
   Estimate reward, success;                        // means over tasks and trainings
   Estimate reward_difference, success_difference;  // this arm less the first one
+  SlipColumn behaviour;                            // of all trainings, in the compared tasks
 };
 
 struct ArmsComparison {
@@ -41,14 +44,14 @@ struct ArmsComparison {
   size_t never = 0;   // of the tasks, those that no training ever solves
   size_t always = 0;  // and those that all of them always solve: both say nothing about the arms
   size_t repetitions = 0;
+  int revision_window = 0;  // SlipMetricOptions::window
   std::vector<ArmResult> arms;
 };
 
-// `success_threshold`: a reward of at least this is a success. Throws FatalError(kUsage) if the arms
+// Throws FatalError(kUsage) if the arms
 // differ in the number of their repetitions, one has no training, or no task has a result in all of
 // them.
-ArmsComparison CompareArms(std::span<const Arm> arms, double success_threshold,
-                           const BootstrapOptions& options);
+ArmsComparison CompareArms(std::span<const Arm> arms, const SlipMetricOptions& options);
 
 // A table for people.
 std::string ArmsTable(const ArmsComparison& comparison);

@@ -124,7 +124,8 @@ ExitCode CompareRuns(const std::vector<std::string>& folders, double success, in
   return ExitCode::kOk;
 }
 
-ExitCode CompareArmRuns(const std::vector<std::string>& arms, double success,
+ExitCode CompareArmRuns(const std::vector<std::string>& arms, double success, int revision_window,
+                        const std::vector<std::string>& revision_thoughts,
                         const std::string& json_file) {
   std::vector<NamedRuns> read;
   for (const std::string& arm : arms) read.push_back(ReadNamedRuns(arm));
@@ -132,7 +133,11 @@ ExitCode CompareArmRuns(const std::vector<std::string>& arms, double success,
   std::vector<Arm> compared;
   for (const NamedRuns& named : read) {
     auto arm = std::ranges::find(compared, named.name, &Arm::name);
-    if (arm == compared.end()) arm = compared.insert(arm, Arm{named.name, {}});
+    if (arm == compared.end()) {
+      const Json played = Json::parse(named.runs.front().options);
+      arm = compared.insert(
+          arm, Arm{named.name, {}, FieldOr<std::string>(played, "revision_action", "")});
+    }
     std::vector<TrainingEpisodes>& trainings = arm->repetitions.emplace_back();
     for (const Run& run : named.runs) {
       CheckSameTasks(first, run);
@@ -143,8 +148,12 @@ ExitCode CompareArmRuns(const std::vector<std::string>& arms, double success,
     throw FatalError(ExitCode::kUsage,
                      "--arm: name two arms or more, the first one to compare with");
   }
-  const double threshold = success > 0 ? success : MakeTaskFamily(TaskOf(first))->SuccessReward();
-  const ArmsComparison comparison = CompareArms(compared, threshold, {});
+  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(TaskOf(first));
+  const double threshold = success > 0 ? success : family->SuccessReward();
+  const ArmsComparison comparison = CompareArms(
+      compared, {.success_threshold = threshold,
+                 .revisions = {std::string(family->RevisionAction()), revision_thoughts},
+                 .window = revision_window});
   fmt::print("{}a success is a reward of at least {}\n", ArmsTable(comparison), threshold);
   if (!json_file.empty()) WriteFileAtomically(json_file, DumpJson(ArmsJson(comparison), 1) + "\n");
   return ExitCode::kOk;

@@ -20,9 +20,10 @@ ExitCode CompareRuns(const std::vector<std::string>& folders, double success, in
                      const std::string& json_file);
 
 // Prints the comparison of arms, each NAME=DIR,DIR…, with the first one (compare_arms.h); a name that
-// comes again is the arm in a further repetition of the experiment. `success` and `json_file` as above. Throws FatalError: kUsage for another form, different kinds of tasks or
+// comes again is the arm in a further repetition of the experiment. The other parameters as above. Throws FatalError: kUsage for another form, different kinds of tasks or
 // no common task, kFile as above.
-ExitCode CompareArmRuns(const std::vector<std::string>& arms, double success,
+ExitCode CompareArmRuns(const std::vector<std::string>& arms, double success, int revision_window,
+                        const std::vector<std::string>& revision_thoughts,
                         const std::string& json_file);
 
 }  // namespace agentr

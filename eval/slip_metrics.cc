@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -163,10 +164,18 @@ nlohmann::ordered_json SlipJson(const SlipMetrics& metrics, int window) {
   return json;
 }
 
-std::string SlipTable(const SlipMetrics& metrics, int64_t episodes, int window) {
+std::string SlipTable(std::span<const SlipColumn> columns, int window) {
+  std::vector<std::vector<SlipRow>> rows;
+  for (const SlipColumn& column : columns) {
+    rows.push_back(SlipRows(column.metrics, column.episodes, window));
+  }
   std::string table;
-  for (const auto& [name, text] : SlipRows(metrics, episodes, window)) {
-    table += fmt::format("{:<20}{}\n", name, text);
+  for (size_t line = 0; line < rows.front().size(); ++line) {
+    table += fmt::format("{:<{}}", rows.front()[line].first, kSlipNameWidth);
+    for (size_t i = 0; i + 1 < rows.size(); ++i) {
+      table += fmt::format("{:<{}}", rows[i][line].second, kSlipColumnWidth);
+    }
+    table += rows.back()[line].second + "\n";
   }
   return table;
 }
@@ -202,10 +211,8 @@ std::optional<SlipComparison> CompareSlips(std::span<const Episode> a, std::span
                                            const SlipMetricOptions& options) {
   const WithoutSlips of_a(options_a), of_b(options_b);
   if (!of_a.has_slips && !of_b.has_slips) return std::nullopt;
-  SlipComparison comparison{.a = MeasureAsPlayed(a, of_a.options, options),
-                            .b = MeasureAsPlayed(b, of_b.options, options),
-                            .episodes_a = CountResults(a),
-                            .episodes_b = CountResults(b),
+  SlipComparison comparison{.a = {MeasureAsPlayed(a, of_a.options, options), CountResults(a)},
+                            .b = {MeasureAsPlayed(b, of_b.options, options), CountResults(b)},
                             .window = options.window};
   if (of_a.has_slips && of_b.has_slips) {
     comparison.why_none = "both have slips";
@@ -224,12 +231,7 @@ std::optional<SlipComparison> CompareSlips(std::span<const Episode> a, std::span
 }
 
 std::string SlipComparisonTable(const SlipComparison& c) {
-  const std::vector<SlipRow> rows_a = SlipRows(c.a, c.episodes_a, c.window);
-  const std::vector<SlipRow> rows_b = SlipRows(c.b, c.episodes_b, c.window);
-  std::string table;
-  for (size_t i = 0; i < rows_a.size(); ++i) {
-    table += fmt::format("{:<20}{:<40}{}\n", rows_a[i].first, rows_a[i].second, rows_b[i].second);
-  }
+  std::string table = SlipTable(std::array{c.a, c.b}, c.window);
   const std::string rate =
       c.why_none.empty() ? Text(c.recovery_rate, true) : fmt::format("- ({})", c.why_none);
   table += fmt::format("{:<20}{}\n", "recovery rate", rate);
@@ -237,8 +239,8 @@ std::string SlipComparisonTable(const SlipComparison& c) {
 }
 
 nlohmann::ordered_json SlipComparisonJson(const SlipComparison& comparison) {
-  return {{"a", SlipJson(comparison.a, comparison.window)},
-          {"b", SlipJson(comparison.b, comparison.window)},
+  return {{"a", SlipJson(comparison.a.metrics, comparison.window)},
+          {"b", SlipJson(comparison.b.metrics, comparison.window)},
           {"recovery_rate", ToJson(comparison.recovery_rate)},
           {"why_none", comparison.why_none},
           {"at_stake", comparison.at_stake},

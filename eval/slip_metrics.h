@@ -64,13 +64,21 @@ SlipMetrics MeasureSlips(std::span<const Episode> episodes, const SlipMetricOpti
 // The counts, with "window" and "mean_steps_to_undo" (null if no slip was undone).
 nlohmann::ordered_json SlipJson(const SlipMetrics& metrics, int window);
 
-// Lines for people.
-std::string SlipTable(const SlipMetrics& metrics, int64_t episodes, int window);
+// What an evaluation, or all of an arm, counts.
+struct SlipColumn {
+  SlipMetrics metrics;
+  int64_t episodes = 0;  // with a result
+};
+
+// Lines for people, with a column for each.
+std::string SlipTable(std::span<const SlipColumn> columns, int window);
+
+// Wide enough for the text of a column and the space after it.
+inline constexpr int kSlipNameWidth = 20, kSlipColumnWidth = 40;
 
 // How two evaluations of the same tasks go on after slips.
 struct SlipComparison {
-  SlipMetrics a, b;
-  int64_t episodes_a = 0, episodes_b = 0;  // with a result
+  SlipColumn a, b;
   int window = 0;
   // Of the evaluation with slips to the one without, if only one has them and nothing else that
   // decides what is played differs; else `why_none` says why there is none.

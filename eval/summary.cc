@@ -164,7 +164,8 @@ std::string SummaryTable(const EvalMetrics& metrics, int64_t asked_for) {
   table += Line("loops", Loops(metrics));
   table += Line("revisions", Revisions(metrics));
   if (metrics.slips) {
-    table += SlipTable(*metrics.slips, metrics.with_result, metrics.revision_window);
+    table += SlipTable(std::array{SlipColumn{*metrics.slips, metrics.with_result}},
+                       metrics.revision_window);
   }
   return table;
 }

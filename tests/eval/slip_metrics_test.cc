@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "common/random.h"
@@ -83,7 +84,8 @@ TEST(SlipMetricsTest, TheSummaryHasThemOnlyWithSlips) {
 
 TEST(SlipMetricsTest, WhatTheWorldDoesNotTellIsADash) {
   const Episode episode = WithSlips(HandEpisode(1, 0, 0, {"a"}), {{0, {.said = "b"}}});
-  const std::string table = SlipTable(MeasureSlips(std::vector{episode}, {}), 1, 5);
+  const std::string table =
+      SlipTable(std::array{SlipColumn{MeasureSlips(std::vector{episode}, {}), 1}}, 5);
   EXPECT_THAT(table, HasSubstr("undone slips        -\n"));
   EXPECT_TRUE(SlipJson(SlipMetrics(), 5)["mean_steps_to_undo"].is_null());
 }
@@ -177,11 +179,11 @@ TEST(CompareSlipsTest, EachSideRevisesWithItsOwnAction) {
   const auto compared = CompareSlips(revised("look"), revised("stop"), options("look"),
                                      options("stop"), {.revisions = {"wait"}});
   ASSERT_TRUE(compared);
-  EXPECT_EQ(compared->a.revised_slips, 1);
-  EXPECT_EQ(compared->b.revised_slips, 1);
+  EXPECT_EQ(compared->a.metrics.revised_slips, 1);
+  EXPECT_EQ(compared->b.metrics.revised_slips, 1);
   const auto unnamed =
       CompareSlips(revised("wait"), {}, R"({"slip": 0.1})", "{}", {.revisions = {"wait"}});
-  EXPECT_EQ(unnamed->a.revised_slips, 1);
+  EXPECT_EQ(unnamed->a.metrics.revised_slips, 1);
 }
 
 TEST(CompareSlipsTest, GivesTheRateOnlyWhereNothingElseDiffers) {
@@ -196,7 +198,7 @@ TEST(CompareSlipsTest, GivesTheRateOnlyWhereNothingElseDiffers) {
   ASSERT_TRUE(compared);
   EXPECT_EQ(compared->recovery_rate.mean, 0.5);
   EXPECT_EQ(compared->recovery_rate.tasks, 2u);
-  EXPECT_EQ(compared->b.slips, 2);
+  EXPECT_EQ(compared->b.metrics.slips, 2);
   EXPECT_EQ(compared->at_stake, 2);
   EXPECT_EQ(compared->kept, 1);
   EXPECT_THAT(SlipComparisonTable(*compared), HasSubstr("recovery rate       50.0 % [0.0, 100.0]"));
