@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -24,6 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -470,6 +472,33 @@ TEST(PathCollectErrors, ThoughtsOfAFileAreUsed) {
   const std::string rows = ReadFile(folder.path() / "path_result/textcraft_centric.jsonl");
   EXPECT_THAT(rows, HasSubstr(R"(Thought: Oops, my bad.\nAction: stop)"));
   EXPECT_THAT(rows, HasSubstr(R"("go on.")"));
+}
+
+// An action that the environment carried out did work, however wrong it was.
+TEST(PathCollectThoughts, TheShortOnesDoNotDenyWhatWorked) {
+  const ScratchFolder folder;
+  ASSERT_EQ(RunProgram("mcts_collect", {"--task", "textcraft", "--min", "31", "--max", "61"},
+                       folder.path())
+                .exit,
+            0);
+  ASSERT_EQ(RunProgram("path_collect",
+                       {"--thoughts", AGENTR_SOURCE_DIR "/configs/revision/short_thoughts.txt"},
+                       folder.path())
+                .exit,
+            0);
+  std::map<bool, std::set<std::string>> thoughts;  // by whether the action was carried out
+  std::istringstream rows(ReadFile(folder.path() / "path_result/textcraft_centric.messages.jsonl"));
+  for (std::string row; std::getline(rows, row);) {
+    const nlohmann::json messages = nlohmann::json::parse(row)["messages"];
+    for (size_t i = 2; i < messages.size(); ++i) {
+      const std::string reply = messages[i - 1]["content"], said = messages[i]["content"];
+      if (messages[i]["role"] != "assistant" || !said.ends_with("Action: wait")) continue;
+      const bool carried_out = reply.starts_with("Got ") || reply.starts_with("Crafted ");
+      thoughts[carried_out].insert(said.substr(0, said.find('\n')));
+    }
+  }
+  EXPECT_THAT(thoughts[false], ElementsAre("Thought: That did not work."));
+  EXPECT_THAT(thoughts[true], ElementsAre("Thought: That was wrong."));
 }
 
 }  // namespace
