@@ -394,7 +394,8 @@ TEST_P(AgentEval, ComparesArmsOfSeveralTrainings) {
   const Outcome outcome = Run(
       {"--arm", arm("often", "0.6"), "--arm", arm("seldom", "0.1"), "--compare_json", "arms.json"});
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("40 tasks"), HasSubstr("seldom")));
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("40 tasks"), HasSubstr("seldom"), HasSubstr("end in a loop")));
   const auto found = nlohmann::json::parse(ReadFile(folder_.path() / "arms.json"));
   EXPECT_EQ(found["arms"][1]["trainings"], 2);
   EXPECT_GT(found["arms"][1]["reward_difference"]["low"], 0);
