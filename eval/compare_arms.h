@@ -7,9 +7,9 @@
 // resample draws the tasks and the repetitions, the same ones for all arms, and within each arm and
 // repetition its trainings, with replacement. Repetitions count alike, however many trainings they
 // have. Beside success and reward stand the slips, revisions, refusals and loops of each arm
-// (slip_metrics.h). The success rate of an arm that never succeeded, or always did, has an interval all the same
-// (WidenedRate). The differences are against the first arm. Source: Davison, Hinkley, Bootstrap
-// Methods and their Application (1997), section 3.8.
+// (slip_metrics.h). The success rate of an arm that never succeeded, or always did, has an interval
+// all the same (WidenedRate). The differences are against the first arm. Source: Davison, Hinkley,
+// Bootstrap Methods and their Application (1997), section 3.8.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
