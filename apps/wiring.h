@@ -38,8 +38,8 @@ class ProgramWorkbench : public Workbench {
   std::vector<std::unique_ptr<GoldSource>> gold_;  // the solutions that scripted models use
 };
 
-// Puts the place of a named model (lm/named_model.h), such as "bundled", into `dir` where it says that
-// name and there is no folder of that name.
+// Puts the place of a named model (lm/named_model.h), such as "bundled", into `dir` where it says
+// that name and there is no folder of that name.
 void FindNamedModel(std::string& dir);
 // The same, and also where the model's name is such a name and nothing else says where it is.
 void FindNamedModel(ModelOptions& model);

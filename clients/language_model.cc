@@ -15,8 +15,8 @@ Usage& Usage::operator+=(const Usage& other) {
 }
 
 bool ReachedLimit(const Completion& completion) {
-  // The word of OpenAI's protocol, then those of Anthropic, Gemini, Mistral, GLM and llama.cpp behind
-  // servers that translate.
+  // The word of OpenAI's protocol, then those of Anthropic, Gemini, Mistral, GLM and llama.cpp
+  // behind servers that translate.
   constexpr std::string_view kLimits[] = {
       "length",     "max_tokens",        "model_length",
       "max_length", "max_output_tokens", "max_completion_tokens",

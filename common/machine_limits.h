@@ -16,7 +16,8 @@ int UsableCores();
 int64_t UsableMemory();
 
 // The smallest limit of the control group that `groups` (/proc/self/cgroup) names and of those
-// above it, whose files are under `mount` (/sys/fs/cgroup): in cores, or in bytes. 0 if there is none.
+// above it, whose files are under `mount` (/sys/fs/cgroup): in cores, or in bytes. 0 if there is
+// none.
 int QuotaCores(const std::filesystem::path& groups, const std::filesystem::path& mount);
 int64_t QuotaMemory(const std::filesystem::path& groups, const std::filesystem::path& mount);
 

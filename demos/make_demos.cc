@@ -16,8 +16,8 @@
 namespace agentr {
 namespace {
 
-// A part's rows as lines. Parts are made in parallel and written in their order. Without parts there
-// is no file, and one of an earlier run is left as it is.
+// A part's rows as lines. Parts are made in parallel and written in their order. Without parts
+// there is no file, and one of an earlier run is left as it is.
 template <typename MakePart>
 size_t WriteParts(const std::filesystem::path& path, int parts, const MakePart& make) {
   if (parts == 0) return 0;

@@ -8,10 +8,10 @@
 // With checks each thought first says what the last action did ("I clicked navy. size: large, as
 // asked."), and names the product that is to be opened.
 //
-// With slips the shop gets another action than the one that the thought speaks of: any that a player
-// without a plan might take there, that changes something and buys nothing, as under agent_eval
-// --slip_kind random. It stands in the row as the agent's own and is not trained. The next action
-// mends it; with checks the thought before that says "I clicked red instead of navy.".
+// With slips the shop gets another action than the one that the thought speaks of: any that a
+// player without a plan might take there, that changes something and buys nothing, as under
+// agent_eval --slip_kind random. It stands in the row as the agent's own and is not trained. The
+// next action mends it; with checks the thought before that says "I clicked red instead of navy.".
 #pragma once
 
 #include <cstdint>

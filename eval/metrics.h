@@ -63,9 +63,9 @@ struct EvalMetrics {
   int64_t revision_events = 0;  // steps that admit a mistake
   int64_t revising = 0;         // episodes that have one
   // Runs of refused steps, each of them one error that an agent can notice, and those of them that
-  // a revision turn ends. A turn with the revision action is no refused step. Of the revision turns the share
-  // revised_errors / revision_events follows an error (precision); of the errors the share
-  // revised_errors / errors is followed by one (recall).
+  // a revision turn ends. A turn with the revision action is no refused step. Of the revision turns
+  // the share revised_errors / revision_events follows an error (precision); of the errors the
+  // share revised_errors / errors is followed by one (recall).
   int64_t errors = 0;
   int64_t revised_errors = 0;
   double mean_revision_length = 0;  // steps before the first one, mean over those episodes

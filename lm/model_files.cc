@@ -31,8 +31,8 @@ constexpr const char* kCompanions[] = {"generation_config.json",
                                        "chat_template.json"};
 
 // The parameters of Llama 3's scaling, of which a GGUF file has only the divisors that follow: the
-// factor is the greatest, and one between 1 and the factor tells the original context. The factors of
-// frequency are those of all released models.
+// factor is the greatest, and one between 1 and the factor tells the original context. The factors
+// of frequency are those of all released models.
 nlohmann::json Llama3Scaling(const fs::path& file) {
   const ModelConfig divided = ReadModelConfig(file);
   ModelConfig scaled = divided;

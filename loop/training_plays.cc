@@ -30,7 +30,8 @@ class Plays {
     opened_ = true;
     workbench_.Take(ModelFolder().string(), weights);
     const LoopStage stage = StageAt(step);
-    // A killed run left episodes of weights that may differ in their last bits from the current ones.
+    // A killed run left episodes of weights that may differ in their last bits from the current
+    // ones.
     fs::remove_all(stage.folder);
     const ExitCode exit = RunStage(stage, workbench_);
     if (exit != ExitCode::kOk) {

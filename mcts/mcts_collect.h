@@ -36,14 +36,13 @@ struct MctsCollectOptions {
 void Declare(OptionSet& set, MctsCollectOptions& options);
 
 // The ids to search, increasing: min … max-1 of the split, or a sample of them, below `tasks`, the
-// server's number of tasks (0 if unknown; larger ids would name the first tasks again, including test
-// tasks). With task types, min and max are positions among the tasks of these types. Throws FatalError(kUsage) for an unknown
-// type, or if this kind of task has no types.
+// server's number of tasks (0 if unknown; larger ids would name the first tasks again, including
+// test tasks). With task types, min and max are positions among the tasks of these types. Throws
+// FatalError(kUsage) for an unknown type, or if this kind of task has no types.
 std::vector<int> TaskIds(const MctsCollectOptions& options, int64_t tasks);
 
-// Searches the tasks. Writes the trees into the folder OUTPUT_DIR/TASK/MODEL or into a database, and
-// run.json and resolved.toml into the folder. Prints the summary to
-// stdout. Throws FatalError.
+// Searches the tasks. Writes the trees into the folder OUTPUT_DIR/TASK/MODEL or into a database,
+// and run.json and resolved.toml into the folder. Prints the summary to stdout. Throws FatalError.
 ExitCode MctsCollect(const MctsCollectOptions& options, const OptionSet& resolved,
                      Workbench& workbench);
 

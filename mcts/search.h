@@ -63,8 +63,8 @@ class Search {
 
   const Usage& usage() const { return usage_; }
 
-  // The nodes that the tree had when the first episode with TaskFamily::SuccessReward ended in it, with
-  // the siblings of its end; 0: none did. It measures how fast a search finds a success.
+  // The nodes that the tree had when the first episode with TaskFamily::SuccessReward ended in it,
+  // with the siblings of its end; 0: none did. It measures how fast a search finds a success.
   int nodes_to_success() const { return nodes_to_success_; }
 
  private:

@@ -94,8 +94,8 @@ class Tree {
   // assistant and one user message per turn, without the oldest `dropped_turns` turns.
   std::vector<Message> Conversation(int index, int dropped_turns = 0) const;
 
-  // The sampled token ids for each message of Conversation(index, dropped_turns); empty for messages
-  // that the model did not write. They are valid as long as the tree.
+  // The sampled token ids for each message of Conversation(index, dropped_turns); empty for
+  // messages that the model did not write. They are valid as long as the tree.
   std::vector<std::span<const int32_t>> SampledIds(int index, int dropped_turns) const;
 
   // The prompt that the model saw at `index`, its response and the answer: Conversation without the

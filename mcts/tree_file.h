@@ -17,8 +17,8 @@
 //
 // agent-r: the nested nodes of Agent-R's own files, each with its whole conversation. They do not
 // contain the model, the options or token ids, so a tree read from such a file has none of these.
-// Our files have an additional field, "end": "depth" or "cut", at leaves that the depth limit or cut
-// turns ended, which Agent-R's own files do not distinguish.
+// Our files have an additional field, "end": "depth" or "cut", at leaves that the depth limit or
+// cut turns ended, which Agent-R's own files do not distinguish.
 #pragma once
 
 #include <array>

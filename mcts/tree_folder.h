@@ -49,10 +49,10 @@ TreeInput FindTrees(const TreeInputOptions& options);
 // Throws FatalError(kUsage) if no tree is left.
 int64_t LeaveOutTestTasks(TreeInput& input, int64_t tasks = 0);
 
-// The tree of the file, with its nodes in depth-first order. Compact files have them in the order of
-// creation, Agent-R's files nested; random draws depend on node numbers, so without this order both
-// formats would give different rows. Throws FatalError(kFile) for a file that cannot be read, is not
-// a tree, contains another task, or has rewards outside [0, 1].
+// The tree of the file, with its nodes in depth-first order. Compact files have them in the order
+// of creation, Agent-R's files nested; random draws depend on node numbers, so without this order
+// both formats would give different rows. Throws FatalError(kFile) for a file that cannot be read,
+// is not a tree, contains another task, or has rewards outside [0, 1].
 Tree LoadTree(const TreeFile& file, const std::string& family, const std::string& text);
 
 }  // namespace agentr

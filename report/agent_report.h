@@ -26,8 +26,9 @@ struct ReportText {
   size_t results = 0;  // that are on it
 };
 
-// The page, without writing it. `follow` goes into the page's index if it is not empty: such a page asks its
-// server for another one when what is at "/stamp" has become another text. Problems and errors as AgentReport.
+// The page, without writing it. `follow` goes into the page's index if it is not empty: such a page
+// asks its server for another one when what is at "/stamp" has become another text. Problems and
+// errors as AgentReport.
 ReportText MakeReport(const AgentReportOptions& options, const std::string& follow = "");
 
 // Writes the page and prints its name and size to stdout. What cannot be read is reported on the

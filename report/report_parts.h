@@ -12,8 +12,8 @@
 //   "written"  when its record was last written, "2026-11-26 14:26" (UTC); "" if it has none
 //   "seconds"  wall time of all its runs together; null if no record says it
 //   "cost"     of their requests to models, in the money of --llm_price; null if none was counted
-//   "data"     of searches, rows and evaluations: the hash of the environment's data; "" if unknown. The
-//              same ids name the same tasks only where it is the same
+//   "data"     of searches, rows and evaluations: the hash of the environment's data; "" if
+//              unknown. The same ids name the same tasks only where it is the same
 //   "problems" what could not be read, as messages
 #pragma once
 
@@ -49,10 +49,10 @@ struct ReportLimits {
 nlohmann::ordered_json SearchPart(const RunResult& result, const ReportLimits& limits,
                                   PackedItems& items);
 
-//   rows        "total", "verified" (by a replay; null if unknown), "counts", "audit", "rows": [[task, mistake, bad_steps, block, at, good,
-//               bad, ancestor, first_error, number in the file, replay, steps to the first error
-//               (-1 if unknown), reward of the replay or null], …] (nodes are -1 where there is
-//               none), "trees": the folder of the trees
+//   rows        "total", "verified" (by a replay; null if unknown), "counts", "audit", "rows":
+//               [[task, mistake, bad_steps, block, at, good, bad, ancestor, first_error, number in
+//               the file, replay, steps to the first error (-1 if unknown), reward of the replay or
+//               null], …] (nodes are -1 where there is none), "trees": the folder of the trees
 //               item: {"messages": [[role, text, trained, part], …], "provenance"}; part: 0
 //               instruction, 1 first observation, 2 prefix, 3 bad, 4 revision, 5 recovery, 6 good
 nlohmann::ordered_json RowsPart(const RunResult& result, const ReportLimits& limits,

@@ -13,10 +13,10 @@ namespace agentr {
 // A text that differs when a file in the folders has been added, removed or written.
 std::string StampOf(const std::vector<std::string>& folders);
 
-// GET / is the page, GET /stamp the stamp of the page that GET / would send. The page is made anew when a
-// file has changed, but at most during a fifth of the time. While nothing can be read yet, GET / says
-// why with status 503, and lets the browser try again.
-// Threads: requests may come at once; one of them makes the page.
+// GET / is the page, GET /stamp the stamp of the page that GET / would send. The page is made anew
+// when a file has changed, but at most during a fifth of the time. While nothing can be read yet,
+// GET / says why with status 503, and lets the browser try again. Threads: requests may come at
+// once; one of them makes the page.
 class ReportServer {
  public:
   // Listens. Throws FatalError(kUsage) if the port is taken.

@@ -23,9 +23,9 @@ std::string JudgementLine(const Tree& tree, const StepLabel& label, const Judgem
                           int64_t max_tokens, const std::string& file, int task_id);
 
 // The job of path_collect --data_type judgements: writes RowStem.messages.jsonl, .run.json and
-// .toml, and prints the counts and the first options.show rows. Nothing is replayed. kInterrupted: a
-// signal came first, and nothing is written. Throws FatalError; kUsage if there are more rows already
-// and they are not to be overwritten, and for a kind of task without a prompt.
+// .toml, and prints the counts and the first options.show rows. Nothing is replayed. kInterrupted:
+// a signal came first, and nothing is written. Throws FatalError; kUsage if there are more rows
+// already and they are not to be overwritten, and for a kind of task without a prompt.
 ExitCode CollectJudgements(const PathCollectOptions& options, const OptionSet& resolved,
                            Workbench& workbench);
 

@@ -1,7 +1,7 @@
 // The main job of path_collect: makes files of training data according to the options, and prints a
 // table. The program's other jobs are CollectPreferences (preference_rows.h), CollectJudgements
-// (judgement_rows.h) and AuditFile (audit.h); OnStoredTrees (stored_trees.h) runs a job on trees of a
-// database.
+// (judgement_rows.h) and AuditFile (audit.h); OnStoredTrees (stored_trees.h) runs a job on trees of
+// a database.
 #pragma once
 
 #include <filesystem>
@@ -63,9 +63,9 @@ FileLock LockRows(const std::filesystem::path& stem);
 
 // Makes the rows of the trees in options.input, in each format, beside .run.json and .toml (the
 // options; give it to --config), with a dataset card for the folder (rows/dataset_card.h) and, for
-// the model of --model_dir, a chat template for other trainers (.chat_template.jinja). If the run made fewer or less verified rows than exist
-// (standing_rows.h) and `overwrite` is not set, the existing rows stay and the run ends with kUsage.
-// Prints the table to stdout. Throws FatalError.
+// the model of --model_dir, a chat template for other trainers (.chat_template.jinja). If the run
+// made fewer or less verified rows than exist (standing_rows.h) and `overwrite` is not set, the
+// existing rows stay and the run ends with kUsage. Prints the table to stdout. Throws FatalError.
 ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolved,
                      Workbench& workbench);
 

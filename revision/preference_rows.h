@@ -23,10 +23,10 @@ namespace agentr {
 std::string PreferenceLine(const Tree& tree, const Preference& pair, const std::string& file,
                            int task_id);
 
-// The job of path_collect --data_type preferences: writes RowStem.jsonl, .run.json and .toml, prints
-// the counts and the first options.show pairs. Nothing is replayed, because both responses of a pair
-// were taken in the search. kInterrupted: a signal came first, and nothing is written. Throws
-// FatalError; kUsage if there are more rows already and they are not to be overwritten.
+// The job of path_collect --data_type preferences: writes RowStem.jsonl, .run.json and .toml,
+// prints the counts and the first options.show pairs. Nothing is replayed, because both responses
+// of a pair were taken in the search. kInterrupted: a signal came first, and nothing is written.
+// Throws FatalError; kUsage if there are more rows already and they are not to be overwritten.
 ExitCode CollectPreferences(const PathCollectOptions& options, const OptionSet& resolved,
                             Workbench& workbench);
 

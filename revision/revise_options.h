@@ -33,7 +33,8 @@ struct ReviseOptions {
   std::string turn_thoughts = "agree";  // of trained turns: keep | agree | rewrite
   std::string thoughts = "";            // file; empty: the built-in ones
   std::string revision_turn = "own";    // where the mistake is admitted: own | next | none
-  // Of inserted turns in trees whose turns have thoughts: 0 (none) | 1 (the built-in ones) | a file.
+  // Of inserted turns in trees whose turns have thoughts: 0 (none) | 1 (the built-in ones) | a
+  // file.
   std::string revision_thinking = "0";
   uint64_t seed = 0;
 

@@ -203,11 +203,11 @@ Result<void> TaskReviser::DecideGood(Work& work, DecisionCollector& decisions) c
 }
 
 // Offers the tree's mistakes with their good paths, one at a time, until there are enough rows or
-// none is left. The chooser decides the order and learns from each outcome, so every pair is offered
-// at most once. Neither are two rows made of the same mistake and the same good actions, nor is a
-// good step tried again behind a mistake of the same name if it has failed there: if "click[buy]"
-// after "wrong size" did not work on one good path, the other good paths with that step are skipped.
-// A good path that holds a slip would teach to go on after it without a word.
+// none is left. The chooser decides the order and learns from each outcome, so every pair is
+// offered at most once. Neither are two rows made of the same mistake and the same good actions,
+// nor is a good step tried again behind a mistake of the same name if it has failed there: if
+// "click[buy]" after "wrong size" did not work on one good path, the other good paths with that
+// step are skipped. A good path that holds a slip would teach to go on after it without a word.
 Result<void> TaskReviser::DecideByTree(Work& work, DecisionCollector& decisions) const {
   MistakeOptions finding = options_.mistakes;
   finding.choice = work.choice;

@@ -41,7 +41,8 @@ int64_t TokensIn(const nlohmann::ordered_json& metrics) {
 
 Fingerprint FingerprintOf(const AgentRlOptions& o, const OptionSet& resolved) {
   nlohmann::ordered_json options = resolved.Fingerprint();
-  // The number of iterations decides nothing but the rates, so a run with one rate can be prolonged.
+  // The number of iterations decides nothing but the rates, so a run with one rate can be
+  // prolonged.
   if (o.schedule.shape == "constant" && o.schedule.warmup == 0) options.erase("iterations");
   Fingerprint fingerprint;
   if (!o.start.dir.empty()) {
@@ -111,7 +112,8 @@ struct StageTimes {
 };
 
 // A run of the program. Of a job of many processes each has its own, and all do the same with the
-// same numbers, except that the work of the networks is divided (shared_pass.h); rank 0 alone writes.
+// same numbers, except that the work of the networks is divided (shared_pass.h); rank 0 alone
+// writes.
 class RlRun {
  public:
   RlRun(const AgentRlOptions& options, const OptionSet& resolved, ProcessGroup* group,

@@ -20,8 +20,8 @@ struct CollapseSign {
 //   entropy     of the played choices, below 0.01 nats, where most episodes fail
 //   divergence  of the policy after the updates from that before them (`kl`) or before training
 //               (`divergence`), above 1 nat; dpo: lost by chosen responses, per token
-//   unreadable  more than half of the written actions are blank or have no end; of tasks (grpo): hold
-//               no action
+//   unreadable  more than half of the written actions are blank or have no end; of tasks (grpo):
+//               hold no action
 //   cut         more than half of the responses in tasks are cut off by the limit of tokens
 //   no_signal   no group of episodes has a difference, so that nothing is learned
 std::vector<CollapseSign> SignsOfCollapse(const nlohmann::ordered_json& metrics);

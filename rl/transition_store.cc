@@ -220,8 +220,9 @@ void TransitionStore::Fail(const char* doing) const {
                                                 path_.string(), doing, std::strerror(errno)));
 }
 
-// Returns the hash of the tokenizer, or blanks, and finds out the version; the records begin at end_.
-// nullopt: an earlier release has not noted it, or the file is new or its first write was torn.
+// Returns the hash of the tokenizer, or blanks, and finds out the version; the records begin at
+// end_. nullopt: an earlier release has not noted it, or the file is new or its first write was
+// torn.
 std::optional<std::string> TransitionStore::ReadHeader() {
   std::string header(kHeaderBytes, '\0');
   end_ = kHeaderBytes;

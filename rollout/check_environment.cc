@@ -215,8 +215,8 @@ class Checker {
            "is not an equal state here: it does not show all that counts";
   }
 
-  // Rows and forks of the tree leave out what is said to change nothing, so that the other actions of
-  // an episode must have the same answers without it.
+  // Rows and forks of the tree leave out what is said to change nothing, so that the other actions
+  // of an episode must have the same answers without it.
   void TryUnchanged() {
     size_t left_out = 0;
     for (const PlayedEpisode& played : played_) {

@@ -66,8 +66,8 @@ class Executor {
   // The first observation and the turns that led to `state`, without those that changed nothing.
   std::vector<Message> History(int state) const;
 
-  // The observation with which `state` was entered, as the agent sees it (OneLine, but the first one
-  // as the environment gave it); that is what TaskFamily judges.
+  // The observation with which `state` was entered, as the agent sees it (OneLine, but the first
+  // one as the environment gave it); that is what TaskFamily judges.
   std::string Seen(int state) const;
 
   const StateTree& states() const { return states_; }
@@ -84,7 +84,8 @@ class Executor {
   const std::string& Shown(int state) const;
   int Record(int state, const std::string& action, StepResult result);
 
-  // Counts and logs a replayed action whose answer differs from the first one by more than readings.
+  // Counts and logs a replayed action whose answer differs from the first one by more than
+  // readings.
   void CheckReplay(int state, const StepResult& replayed);
   // The same for the first observation, which the first call records.
   void CheckFirstObservation(const std::string& observation);

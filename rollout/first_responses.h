@@ -7,9 +7,10 @@
 
 namespace agentr {
 
-// Counts the first responses of a run. If most of them hold no action, or more than four in five hold
-// none or one that the environment refuses, it warns once, with the last of them and the likely cures: a run
-// of hours with a wrong chat template or prompt makes nothing but such responses. Thread-safe.
+// Counts the first responses of a run. If most of them hold no action, or more than four in five
+// hold none or one that the environment refuses, it warns once, with the last of them and the
+// likely cures: a run of hours with a wrong chat template or prompt makes nothing but such
+// responses. Thread-safe.
 class FirstResponses {
  public:
   static constexpr int kCounted = 20;

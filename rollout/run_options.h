@@ -36,8 +36,8 @@ void Declare(OptionSet& set, EnvironmentOptions& options);
 
 // The language model and where it runs.
 struct ModelOptions {
-  // planner (also if empty) | random | a named model (lm/named_model.h; apps/wiring.h puts its place
-  // into `dir`) | the name of a model on a server; with `dir`, the name for its results
+  // planner (also if empty) | random | a named model (lm/named_model.h; apps/wiring.h puts its
+  // place into `dir`) | the name of a model on a server; with `dir`, the name for its results
   std::string name = "";
   std::string dir = "";  // folder of a model that runs in this process
   OpenAiOptions openai = {};

@@ -63,7 +63,8 @@ size_t SessionPool::Choose(int64_t tree, std::span<const int> path) const {
     }
     if (best == slots_.size() || rank < best_rank) std::tie(best, best_rank) = std::tie(i, rank);
   }
-  // A session in a state that may still be useful (rank 4) is reset only if no new one may be opened.
+  // A session in a state that may still be useful (rank 4) is reset only if no new one may be
+  // opened.
   const bool may_open = slots_.size() < limit_;
   return may_open && best != slots_.size() && std::get<0>(best_rank) == 4 ? slots_.size() : best;
 }

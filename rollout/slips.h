@@ -69,8 +69,9 @@ struct SlipPlace {
   std::string_view revision_action;  // never done instead of another
 };
 
-// Takes `action` in the environment; true if a turn that says `said` may slip to it: the environment
-// accepts it and something changes, or for kRefused refuses it, and the episode does not end.
+// Takes `action` in the environment; true if a turn that says `said` may slip to it: the
+// environment accepts it and something changes, or for kRefused refuses it, and the episode does
+// not end.
 Result<bool> MaySlipTo(SlipKind kind, const SlipPlace& place, const std::string& action,
                        const std::string& said);
 

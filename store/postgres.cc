@@ -26,8 +26,9 @@ std::string Message(const char* text) {
   return OneLine(std::string(Trim(text == nullptr ? "" : text)));
 }
 
-// SQLSTATEs (PostgreSQL's manual, appendix A) after which the same statement may succeed: connection
-// lost, server stopped, crashed or starting, too many connections, serialisation, deadlock.
+// SQLSTATEs (PostgreSQL's manual, appendix A) after which the same statement may succeed:
+// connection lost, server stopped, crashed or starting, too many connections, serialisation,
+// deadlock.
 bool IsTransientState(const std::string& state) {
   static const std::set<std::string> kStates = {"57P01", "57P02", "57P03",
                                                 "53300", "40001", "40P01"};

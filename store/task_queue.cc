@@ -25,8 +25,8 @@ constexpr std::chrono::milliseconds kSlow(1000);
 
 // Claims up to $4 of the tasks $2 that nobody alive has, in their order. A task that is this
 // worker's ($3) already was claimed by a statement whose answer got lost. Returns for each task its
-// place in $2 and whether it was claimed, is done, is free, or is taken. "key = ANY ($2)", although it
-// follows from the joins, makes the server use the index instead of reading the whole table.
+// place in $2 and whether it was claimed, is done, is free, or is taken. "key = ANY ($2)", although
+// it follows from the joins, makes the server use the index instead of reading the whole table.
 constexpr const char* kClaim = R"(
 WITH asked AS (SELECT key, place FROM unnest($2::bigint[]) WITH ORDINALITY AS a (key, place)),
 live AS MATERIALIZED (SELECT id FROM agentr.live_worker WHERE run = $1),

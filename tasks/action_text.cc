@@ -51,8 +51,8 @@ std::string_view WithoutTurnEnd(std::string_view response) {
   return response.substr(0, end);
 }
 
-// The position after a marker such as "Action:", "Action 1:" or "**Action**:" whose word is at `at`;
-// kNone if there is none. The colon may be that of Chinese text.
+// The position after a marker such as "Action:", "Action 1:" or "**Action**:" whose word is at
+// `at`; kNone if there is none. The colon may be that of Chinese text.
 size_t EndOfMarker(std::string_view text, size_t at, std::string_view word) {
   at = SkipAll(text, SkipAll(text, at + word.size(), '*'), ' ');
   at = SkipAll(text, SkipDigits(text, at), '*');
@@ -206,8 +206,8 @@ std::string WholeToolCall(std::string_view text) {
       {"name", name}, {"arguments", arguments.is_object() ? arguments : Json::object()}});
 }
 
-// Without bold marks and backquotes at both ends, where marks at one end are the other half of those
-// around the marker, and without quotation marks and italics around all of it.
+// Without bold marks and backquotes at both ends, where marks at one end are the other half of
+// those around the marker, and without quotation marks and italics around all of it.
 std::string_view Undressed(std::string_view text) {
   for (size_t before = 0; before != text.size();) {
     before = text.size();

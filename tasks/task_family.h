@@ -31,8 +31,8 @@ class TaskFamily {
 
   // True only if it is certain that `action` did not change the state. `before` is the observation
   // with which the state was entered, `after` the reply to the action, both as the agent sees them:
-  // on one line, but the first observation of a task as the environment gave it. Property tests check
-  // this against the servers.
+  // on one line, but the first observation of a task as the environment gave it. Property tests
+  // check this against the servers.
   virtual bool LeavesStateUnchanged(std::string_view before, std::string_view action,
                                     std::string_view after) const = 0;
 

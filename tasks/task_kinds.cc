@@ -142,8 +142,8 @@ namespace {
 
 constexpr const char* kTaskFileHelp = "The task file of --task, as a saved configuration names it";
 
-// The file that `task` names; empty: it is a known kind's name, or one of which a copy stands beside
-// results.
+// The file that `task` names; empty: it is a known kind's name, or one of which a copy stands
+// beside results.
 std::string FileOf(const std::string& task) {
   if (task.ends_with(".toml")) return task;
   const std::string ours = "configs/tasks/" + task + ".toml";

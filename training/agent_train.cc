@@ -285,7 +285,8 @@ void Run::TakeStep(StepLoader& loader, Progress& progress) {
   progress.Done();
 }
 
-// Of a long step the progress line shows the batches, and the first one tells how long all will take.
+// Of a long step the progress line shows the batches, and the first one tells how long all will
+// take.
 void Run::NoteBatch(size_t done, size_t of, double seconds, Progress& progress) {
   if (!writes()) return;
   progress.Part(static_cast<double>(done) / static_cast<double>(of));

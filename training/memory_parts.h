@@ -28,8 +28,8 @@ struct MemoryParts {
   nlohmann::ordered_json ToJson() const;  // in GiB
 };
 
-// What forward and backward keep of `tokens` tokens, and the largest layer's and the logits' values in
-// between. An estimate: the layers' inner values come and go.
+// What forward and backward keep of `tokens` tokens, and the largest layer's and the logits' values
+// in between. An estimate: the layers' inner values come and go.
 int64_t ActivationBytes(const ModelConfig& config, const NetworkOptions& options, int64_t tokens);
 
 // `program_gib`: of the process before it opened the model.

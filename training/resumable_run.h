@@ -64,9 +64,9 @@ class ResumableRun {
   void Save(const std::function<CheckpointTensors(nlohmann::ordered_json& json)>& tensors);
   void RemoveOldCheckpoints() const;
 
-  // Does `work` and adds the run to run.json with its options and what `details` says of it, which is given its
-  // wall time in seconds; also if the training diverged, with the reason. Throws what `work`
-  // throws.
+  // Does `work` and adds the run to run.json with its options and what `details` says of it, which
+  // is given its wall time in seconds; also if the training diverged, with the reason. Throws what
+  // `work` throws.
   void Record(const char* program, const std::function<void()>& work,
               const std::function<nlohmann::ordered_json(double wall_s)>& details) const;
 

@@ -69,8 +69,8 @@ Trainer::Trainer(Network& network, const AdamWOptions& options, std::vector<Para
 
 // The number of passes, forward and backward, of this rank in a step: its batches, but at least one
 // in a group, because the last pass exchanges gradients; in stage 2, where every pass does, as many
-// as the rank with the most has. Example: ranks with 3 and 0 batches make 3 and 1 passes in stage 1,
-// 3 and 3 in stage 2. A pass without a batch only takes part in the exchange.
+// as the rank with the most has. Example: ranks with 3 and 0 batches make 3 and 1 passes in stage
+// 1, 3 and 3 in stage 2. A pass without a batch only takes part in the exchange.
 size_t Trainer::Passes(size_t batches) const {
   if (group_ == nullptr) return batches;
   if (zero_ < 2) return std::max<size_t>(1, batches);

@@ -207,8 +207,9 @@ size_t WordBreaker::EndOfUnits(size_t begin, size_t units) const {
 }
 
 // A longer word becomes several; none is left out. Lucene's StandardTokenizer splits at 255 Java
-// characters (setMaxTokenLength, since 4.10; earlier versions skipped the word). Its scanner examines
-// that many from the beginning of a word and takes the word that results if the text ended there.
+// characters (setMaxTokenLength, since 4.10; earlier versions skipped the word). Its scanner
+// examines that many from the beginning of a word and takes the word that results if the text ended
+// there.
 std::string_view WordBreaker::Next() {
   constexpr size_t kMostUnits = 255;
   while (at_ < text_.size()) {

@@ -266,7 +266,8 @@ class AtenDecoder : public Decoder {
     return (wide * scale).to(x.scalar_type()) * weight;
   }
 
-  // Turns each pair (i, i + head_dim / 2) of x [M, heads, head_dim] by its angle, if there are angles.
+  // Turns each pair (i, i + head_dim / 2) of x [M, heads, head_dim] by its angle, if there are
+  // angles.
   static Tensor Rotate(const Tensor& x, const Angles& angles) {
     const auto& [cos, sin] = angles;
     if (!cos.defined()) return x;

@@ -23,8 +23,8 @@ class BatchParts {
     const int32_t* blocks = nullptr;  // the block table of its sequence
   };
 
-  // Tokens for one call of the attention kernel: consecutive ones of a part, or the single tokens of
-  // parts that share most of their blocks, which are then read once for all of them.
+  // Tokens for one call of the attention kernel: consecutive ones of a part, or the single tokens
+  // of parts that share most of their blocks, which are then read once for all of them.
   struct Tile {
     std::span<const Token> tokens;
     std::span<const Part* const> parts;  // those that the tokens are of

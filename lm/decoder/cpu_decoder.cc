@@ -290,8 +290,8 @@ class CpuDecoder : public Decoder {
     AddBranch(layer.mlp_out_norm, rows, member);
   }
 
-  // The MLP of a layer with experts: each row is copied to its experts, and what they make of it is added
-  // in the order of its choices, so that it does not depend on other rows.
+  // The MLP of a layer with experts: each row is copied to its experts, and what they make of it is
+  // added in the order of its choices, so that it does not depend on other rows.
   void ForwardExperts(const Layer& layer, int64_t rows, Member& member) {
     const int64_t most = config_.token_experts;
     {
@@ -352,8 +352,8 @@ class CpuDecoder : public Decoder {
     });
   }
 
-  // The normalised rows of x_. Many are shared by the team; a few are normalised by each member, when
-  // it has a piece of the product that needs them.
+  // The normalised rows of x_. Many are shared by the team; a few are normalised by each member,
+  // when it has a piece of the product that needs them.
   class Normed {
    public:
     Normed(CpuDecoder& decoder, const std::vector<float>& weight, int64_t rows, Member& member)
@@ -429,7 +429,8 @@ class CpuDecoder : public Decoder {
   }
 
   // A piece is a kv head of a tile: the keys and values of its parts are written and then read.
-  // Another step is needed only if a part is in several tiles, because other threads then read them.
+  // Another step is needed only if a part is in several tiles, because other threads then read
+  // them.
   void Attention(const Layer& layer, int64_t index, Member& member) {
     const int64_t heads = config_.num_kv_heads;
     const auto& parts = batch_.parts();

@@ -26,9 +26,9 @@ class ExpertRouting {
   // Of at most `most_rows` rows, in blocks of at most `block_rows` entries.
   ExpertRouting(const ModelConfig& config, int64_t most_rows, int block_rows);
 
-  // The experts with the highest of `logits` [experts], of equal ones the first, and their weights: their
-  // shares of the softmax, which sum to 1 if the model divides them by their sum. Other rows may be
-  // chosen at the same time.
+  // The experts with the highest of `logits` [experts], of equal ones the first, and their weights:
+  // their shares of the softmax, which sum to 1 if the model divides them by their sum. Other rows
+  // may be chosen at the same time.
   void Choose(int64_t row, const float* logits);
 
   // After Choose of the first `rows` rows: their entries, and the blocks of these.

@@ -13,8 +13,8 @@ namespace agentr {
 
 class KvPool {
  public:
-  // `type`: of numbers, or kQ8_0 for bytes with a factor for each position. Allocates as many blocks as
-  // fit into `bytes`. Throws FatalError(kUsage) if none does.
+  // `type`: of numbers, or kQ8_0 for bytes with a factor for each position. Allocates as many
+  // blocks as fit into `bytes`. Throws FatalError(kUsage) if none does.
   KvPool(const ModelConfig& config, WeightType type, int64_t bytes);
 
   int32_t blocks() const { return blocks_; }

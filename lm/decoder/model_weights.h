@@ -1,7 +1,7 @@
 // Assigns named weights to their places in a model and checks them against its configuration.
 //
-// The names are those of Hugging Face's families (lm/weights/model_family.h). A linear layer's weight
-// has the shape [outputs, inputs].
+// The names are those of Hugging Face's families (lm/weights/model_family.h). A linear layer's
+// weight has the shape [outputs, inputs].
 #pragma once
 
 #include <deque>

@@ -1,8 +1,8 @@
 // The weight matrix of a linear layer in the layout of the CPU kernels, in the type of its weights.
 //
-// The kernels read panels of neighbouring outputs, one input after the other (kernels.h), so a product
-// with any number of rows reads the matrix once from front to back. A matrix may join several layers
-// with the same inputs, also of different types.
+// The kernels read panels of neighbouring outputs, one input after the other (kernels.h), so a
+// product with any number of rows reads the matrix once from front to back. A matrix may join
+// several layers with the same inputs, also of different types.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,8 @@ namespace agentr {
 
 class PackedMatrix {
  public:
-  // Stores the concatenated outputs of `parts`, which all have the same inputs. `as`: the type of each
-  // part in memory (TypeInMemory). Reuses its memory if sizes and types are unchanged.
+  // Stores the concatenated outputs of `parts`, which all have the same inputs. `as`: the type of
+  // each part in memory (TypeInMemory). Reuses its memory if sizes and types are unchanged.
   void Pack(const std::vector<LinearWeights>& parts, std::optional<WeightType> as,
             const Kernels& kernels, ThreadTeam& team);
 
@@ -66,8 +66,8 @@ class PackedMatrix {
 };
 
 // The type in which the decoder keeps a matrix with so many inputs: `as`, or that of its file. A
-// quantised file stays as it is unless `as` is a type of numbers; a matrix whose inputs are no whole
-// blocks of `as` becomes bfloat16.
+// quantised file stays as it is unless `as` is a type of numbers; a matrix whose inputs are no
+// whole blocks of `as` becomes bfloat16.
 WeightType TypeInMemory(const Weight& weight, std::optional<WeightType> as);
 
 }  // namespace agentr

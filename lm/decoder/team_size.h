@@ -1,9 +1,9 @@
 // How many threads a step of the model takes, by what steps with so many threads have cost.
 //
 // More threads are not always faster: beside other busy processes a step waits for whichever thread
-// the system has put aside, and a step of a small model is shorter than the time to wake a thread. So
-// from time to time a few steps are computed with half or twice as many threads, and the faster number
-// stays. Results do not depend on the number of threads.
+// the system has put aside, and a step of a small model is shorter than the time to wake a thread.
+// So from time to time a few steps are computed with half or twice as many threads, and the faster
+// number stays. Results do not depend on the number of threads.
 #pragma once
 
 #include <array>

@@ -1,10 +1,10 @@
 // A fixed team of threads that share the steps of a computation.
 //
-// Every member calls the same ForEach in the same order. The pieces of a step go to whoever comes for
-// them, and a step is over when all its pieces are done, so a thread that the system has put aside
-// holds up the others by the piece it has at most, and takes part again later. A layer of a small model
-// takes microseconds, so waiting threads spin at first. After about ten microseconds, and therefore
-// between two calls of Run, they sleep.
+// Every member calls the same ForEach in the same order. The pieces of a step go to whoever comes
+// for them, and a step is over when all its pieces are done, so a thread that the system has put
+// aside holds up the others by the piece it has at most, and takes part again later. A layer of a
+// small model takes microseconds, so waiting threads spin at first. After about ten microseconds,
+// and therefore between two calls of Run, they sleep.
 #pragma once
 
 #include <atomic>
@@ -55,8 +55,8 @@ class ThreadTeam {
 
   int size() const { return size_; }
 
-  // Calls work on `members` threads, by default all, with ranks from 0; returns when all are done. The
-  // work must not throw. One thread at a time.
+  // Calls work on `members` threads, by default all, with ranks from 0; returns when all are done.
+  // The work must not throw. One thread at a time.
   void Run(const std::function<void(Member&)>& work, int members = 0);
 
  private:

@@ -183,10 +183,11 @@ bool Scheduler::WaitsForPrefix(Sequence& sequence) {
 
 // The running sequence that will compute the longest prefix of `sequence` beyond the cached one.
 // `shared` becomes the length of that prefix in tokens, at least that of the cached one; null if no
-// running sequence will compute more than the cache has. Example: "A B C D" is wanted, the cache has
-// "A", one running prompt is "A B X" and computed up to "A", another is "A B C Y": the second is
-// returned with shared 3. A sibling of the same request that computes the very same prompt wins at
-// once, with all of its tokens. A sequence that has computed the common part already is no owner.
+// running sequence will compute more than the cache has. Example: "A B C D" is wanted, the cache
+// has "A", one running prompt is "A B X" and computed up to "A", another is "A B C Y": the second
+// is returned with shared 3. A sibling of the same request that computes the very same prompt wins
+// at once, with all of its tokens. A sequence that has computed the common part already is no
+// owner.
 Sequence* Scheduler::FindPrefixOwner(const Sequence& sequence, int32_t& shared) const {
   const std::span<const int32_t> needed = First(sequence, sequence.first_logits());
   Sequence* prefix_owner = nullptr;

@@ -5,8 +5,8 @@
 // memory, some go on to their end while the others wait. Taking turns would evict each of them
 // before its next turn, and every turn would compute its whole prompt again. So that a next turn
 // finds its blocks, those of a finished request stay for a few steps more. A new request is
-// overtaken a limited number of times. What goes on from a request also takes its place in the order,
-// so that it is always the youngest conversation that gives way.
+// overtaken a limited number of times. What goes on from a request also takes its place in the
+// order, so that it is always the youngest conversation that gives way.
 //
 // A request whose prefix is being computed for another one waits, and then takes it from the cache;
 // later requests may overtake it. If running sequences need more memory than there is, the youngest

@@ -64,8 +64,8 @@ AGENTR_SIMD inline void WeighScores(AttentionScratch& s, int row, int low, int h
   StoreVec(s.totals + row * kWidth, total);
 }
 
-// Neighbours among the tokens of a task that see the same block: its number in their tables, and the
-// tokens first … last - 1.
+// Neighbours among the tokens of a task that see the same block: its number in their tables, and
+// the tokens first … last - 1.
 struct AttentionRun {
   int block = 0;
   int first = 0;
@@ -129,8 +129,8 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
     AttentionRun next = run;
     more = Advance(t, end, next);
     const int64_t block = place(run);
-    // The next block can be anywhere in memory, so nothing but this announces it. Each half is asked
-    // for before the work on the other one.
+    // The next block can be anywhere in memory, so nothing but this announces it. Each half is
+    // asked for before the work on the other one.
     if (more) Prefetch(t.keys + place(next), bytes_of_half);
     const int begin = run.first * t.heads, rows = (run.last - run.first) * t.heads;
     const float* const queries = s.queries + begin * width;

@@ -34,8 +34,8 @@ struct GgufVocabulary {
   bool adds_bos = false;  // tokenizer.json puts a token before every text
 };
 
-// `size`: the number of tokens of the model; those that the tokenizer does not have are filled in as unused
-// ones. Throws FatalError(kFile) for a tokenizer that has no form in a GGUF file.
+// `size`: the number of tokens of the model; those that the tokenizer does not have are filled in
+// as unused ones. Throws FatalError(kFile) for a tokenizer that has no form in a GGUF file.
 GgufVocabulary VocabularyForGguf(const TokenizerJson& tokenizer, int64_t size);
 
 }  // namespace agentr

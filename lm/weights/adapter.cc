@@ -33,8 +33,9 @@ ConfigFields AdapterFields(const fs::path& adapter) {
   return ConfigFields(path, ParseStrictObject(ReadFile(path), path));
 }
 
-// Fields that say of an adapter that it does something else than W + s B A with the weights of the base
-// as they are. PEFT writes them as null, false, "none" or an empty list or object where they do not.
+// Fields that say of an adapter that it does something else than W + s B A with the weights of the
+// base as they are. PEFT writes them as null, false, "none" or an empty list or object where they
+// do not.
 constexpr std::array<const char*, 14> kOtherKinds = {"use_dora",
                                                      "use_qalora",
                                                      "use_bdlora",

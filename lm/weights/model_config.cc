@@ -112,8 +112,9 @@ double ContextFactor(const ConfigFields& rope, const ModelConfig& config, int64_
   return static_cast<double>(config.max_context) / static_cast<double>(original);
 }
 
-// Pairs that turn often in the original context keep their frequency, those that turn less than once
-// are divided by the factor, and those in between by a mixture (Peng et al. 2023, section 3.2).
+// Pairs that turn often in the original context keep their frequency, those that turn less than
+// once are divided by the factor, and those in between by a mixture (Peng et al. 2023, section
+// 3.2).
 void ReadYarn(const ConfigFields& fields, const ConfigFields& rope, ModelConfig& config) {
   const int64_t original = OriginalContext(fields, rope);
   const double factor = ContextFactor(rope, config, original);

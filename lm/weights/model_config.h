@@ -37,8 +37,8 @@ struct ModelConfig {
   double norm_epsilon = 1e-6;
   double rope_theta = 10000;
   std::optional<Llama3Rope> llama3_rope;
-  // Of the frequencies, or none: linear scaling, YaRN (Peng et al. 2023), LongRoPE (Ding et al. 2024), and
-  // GGUF files of Llama 3.1 and later.
+  // Of the frequencies, or none: linear scaling, YaRN (Peng et al. 2023), LongRoPE (Ding et al.
+  // 2024), and GGUF files of Llama 3.1 and later.
   std::vector<double> rope_divisors;
   std::vector<double> long_rope_divisors;  // LongRoPE: instead, for contexts above rope_context
   double rope_growth =
@@ -56,14 +56,15 @@ struct ModelConfig {
   bool gelu = false;
   bool fused = false;
   // A layer's MLP is one of several experts, of intermediate_size each (0: there is one MLP for all
-  // tokens). Each token has the `token_experts` whose router logits are highest, with the softmax of all
-  // logits as weights, which are divided by their sum if `normal_experts`.
+  // tokens). Each token has the `token_experts` whose router logits are highest, with the softmax
+  // of all logits as weights, which are divided by their sum if `normal_experts`.
   int64_t experts = 0, token_experts = 0;
   bool normal_experts = false;
-  // Factors (Granite, and Gemma of embeddings and scores); those of scores are beside 1 / sqrt(head_dim).
+  // Factors (Granite, and Gemma of embeddings and scores); those of scores are beside 1 /
+  // sqrt(head_dim).
   double embedding_scale = 1, residual_scale = 1, score_scale = 1, logit_scale = 1;
-  // By layer; empty: all alike. Whether the layer sees only `sliding_window` positions, and whether it
-  // has rotary positions.
+  // By layer; empty: all alike. Whether the layer sees only `sliding_window` positions, and whether
+  // it has rotary positions.
   std::vector<bool> window_layers, rotary_layers;
   double window_rope_theta = 0;               // of layers with a window, unscaled; 0: as the others
   bool tied_embeddings = false;               // the output projection is the embedding

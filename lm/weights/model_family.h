@@ -1,5 +1,5 @@
-// The families of decoder-only transformers that are supported, as differences from Llama. The reader
-// of config.json, the GGUF loader, the decoders and the trainer follow this table.
+// The families of decoder-only transformers that are supported, as differences from Llama. The
+// reader of config.json, the GGUF loader, the decoders and the trainer follow this table.
 #pragma once
 
 #include <algorithm>
@@ -95,8 +95,8 @@ constexpr const ModelFamily& FamilyOf(std::string_view model_type) {
   return *std::ranges::find(kModelFamilies, model_type, &ModelFamily::name);
 }
 
-// The names of a layer's norms in a Hugging Face folder, without "model.layers.N." and ".weight"; empty
-// for one that does not exist.
+// The names of a layer's norms in a Hugging Face folder, without "model.layers.N." and ".weight";
+// empty for one that does not exist.
 struct NormNames {
   std::string_view before_attention, behind_attention, before_mlp, behind_mlp;
 };

@@ -16,7 +16,8 @@ uint16_t HalfAt(const uint8_t* from) {
   return bits;
 }
 
-// The nibbles of the simple types: weight i is in the lower half of byte i, weight i + 16 in the upper.
+// The nibbles of the simple types: weight i is in the lower half of byte i, weight i + 16 in the
+// upper.
 void ReadNibbles(const uint8_t* from, QuantisedPart& part) {
   for (int i = 0; i < 16; ++i) {
     part.q[i] = from[i] & 15;
@@ -28,8 +29,8 @@ void AddFifthBits(const uint8_t* from, QuantisedPart& part) {
   for (int i = 0; i < 32; ++i) part.q[i] |= (from[i / 8] >> (i % 8) & 1) << 4;
 }
 
-// Scale and minimum j of 8, of 6 bits each: the upper four pairs keep two of their bits behind those of
-// the lower four.
+// Scale and minimum j of 8, of 6 bits each: the upper four pairs keep two of their bits behind
+// those of the lower four.
 void ReadScale(const uint8_t* s, int j, QuantisedPart& part) {
   const int low = j % 4;
   uint8_t scale = s[low] & 63, min = s[low + 4] & 63;

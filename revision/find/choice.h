@@ -21,8 +21,8 @@ constexpr double kValueTolerance = 1e-9;
 
 inline bool AtLeast(double value, double bound) { return value >= bound - kValueTolerance; }
 
-// The thresholds in a tree with these paths: what is good there also depends on the best of them, or
-// on `success` if the best is better, because better rewards than that only mean fewer steps.
+// The thresholds in a tree with these paths: what is good there also depends on the best of them,
+// or on `success` if the best is better, because better rewards than that only mean fewer steps.
 inline ValueThresholds InTree(ValueThresholds options, const std::vector<LeafPath>& paths,
                               double success) {
   double best = 0;

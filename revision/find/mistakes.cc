@@ -104,11 +104,11 @@ double DeadEnds::BestBehind(int node) const {
 // A step is a mistake if enough episodes went on behind it, none of them came within beta of the
 // good paths unless it had taken the step back, and from the state before the step enough of the
 // other ways did. An episode that was cut off by the depth limit or by cut turns counts only if it
-// had longer than the shortest good path needs. Example with beta 0.2, min_evidence 2: five episodes
-// pass a state, three of them over step s with rewards 0, 0.1 and 1, the last after it had come back
-// to the state; two elsewhere with 1 and 0.9: s is a mistake with evidence 3. If one of the others
-// over s had 0.8, or an equal state elsewhere in the tree (StateKey) had led to 0.9, it would be
-// none.
+// had longer than the shortest good path needs. Example with beta 0.2, min_evidence 2: five
+// episodes pass a state, three of them over step s with rewards 0, 0.1 and 1, the last after it had
+// come back to the state; two elsewhere with 1 and 0.9: s is a mistake with evidence 3. If one of
+// the others over s had 0.8, or an equal state elsewhere in the tree (StateKey) had led to 0.9, it
+// would be none.
 bool DeadEnds::Shows(Mistake& mistake, const MistakeOptions& options) const {
   const int step = states_.Of(mistake.node);
   const int parting = states_.Of(tree_.node(mistake.node).parent);
@@ -148,8 +148,8 @@ std::vector<LeafPath> GoodsFor(const StateMap& states, int node, int parting, do
     if (options.pairing == Pairing::kSiblings && !IsAbove(states, parting, end)) continue;
     // A leaf in the state itself ended there by the depth limit and shows no continuation.
     if (parting == end) continue;
-    // What was refused may pass time all the same, and the good path may do it too. A good path over
-    // an accepted step has taken it back.
+    // What was refused may pass time all the same, and the good path may do it too. A good path
+    // over an accepted step has taken it back.
     if (states.Changed(node) && IsAbove(states, states.Of(node), end)) continue;
     if (refused || IsBadBeside({node, best}, path, options.choice)) goods.push_back(path);
   }

@@ -6,11 +6,11 @@
 //   - an accepted action after which nothing as good was found, although at least `min_evidence`
 //     episodes ended there. An episode that took the step back first, so that it came to a state
 //     equal to one before the step (RevisionHints::StateKey), does not speak for it, however well
-//     it ended: a wrong product is wrong although one can go back to the results. Episodes that the depth limit
-//     ended only count if they had more turns than a good path needs from there. Two more conditions
-//     exclude chance: nothing as good was found from an equal state elsewhere in the tree, and at
-//     least the share `min_success` of the episodes that took other actions was as good. If most of
-//     those fail too, the search says more about the policy than about the step.
+//     it ended: a wrong product is wrong although one can go back to the results. Episodes that the
+//     depth limit ended only count if they had more turns than a good path needs from there. Two
+//     more conditions exclude chance: nothing as good was found from an equal state elsewhere in
+//     the tree, and at least the share `min_success` of the episodes that took other actions was as
+//     good. If most of those fail too, the search says more about the policy than about the step.
 // The step that ends an episode (a purchase, a disaster, the depth limit) is never a mistake,
 // because nothing can be repaired after it. The action of the good path itself cannot be one
 // either: the same action in the same state leads to the same state.

@@ -1,9 +1,9 @@
 // Runs given actions in a task's environment, again and again.
 //
-// All runs share one Executor (rollout/executor.h): a common beginning is executed only once, in one
-// session that is forked if the environment can fork. What changes nothing is not taken again on the
-// way back to a state, unless a task file says so: a file may be wrong about it, so there every
-// action is taken behind all those before it.
+// All runs share one Executor (rollout/executor.h): a common beginning is executed only once, in
+// one session that is forked if the environment can fork. What changes nothing is not taken again
+// on the way back to a state, unless a task file says so: a file may be wrong about it, so there
+// every action is taken behind all those before it.
 #pragma once
 
 #include <atomic>

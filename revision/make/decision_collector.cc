@@ -52,10 +52,10 @@ std::string DecisionCollector::ThoughtFor(const Decision& decision, RandomStream
   return context_.thoughts.Pick(kinds, words, random);
 }
 
-// True if the row would train the mistaken action in the very state in which it was a mistake. Where
-// the family knows no states (RevisionHints::StateKey), the page stands for it. A page alone is not
-// enough: in TextCraft each crafting of planks has the same answer, and what failed with four of
-// them is right with eight.
+// True if the row would train the mistaken action in the very state in which it was a mistake.
+// Where the family knows no states (RevisionHints::StateKey), the page stands for it. A page alone
+// is not enough: in TextCraft each crafting of planks has the same answer, and what failed with
+// four of them is right with eight.
 bool DecisionCollector::Contradicts(const Trajectory& trajectory, int error) const {
   if (error < 0) return false;
   const std::string& mistaken = context_.tree.node(error).action;

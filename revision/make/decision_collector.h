@@ -46,8 +46,9 @@ class DecisionCollector {
     kKept,
     kDuplicate,
     kFailed,
-    // Failed, although the mistake was no refusal and nothing on the good path looked different: the
-    // mistake cost the reward for good, as a wrong focus can, so no other good path will do better.
+    // Failed, although the mistake was no refusal and nothing on the good path looked different:
+    // the mistake cost the reward for good, as a wrong focus can, so no other good path will do
+    // better.
     kHopeless
   };
 

@@ -4,8 +4,8 @@
 // The children of a node are compared in groups: those that led to the same state by the same step
 // count as one, with their visits and values added, because the difference between their averages
 // is chance. A group is compared only if its value is reliable: enough visits, or an episode that
-// ended there, whose reward is exact. A refused action is never the better one: it left the state as
-// it was, so whatever succeeded after it would have succeeded without it. For the same reason a
+// ended there, whose reward is exact. A refused action is never the better one: it left the state
+// as it was, so whatever succeeded after it would have succeeded without it. For the same reason a
 // refused action needs no visits to be the worse one beside an accepted action behind which some
 // episode succeeded. Without these pairs almost all preferences are for the action that ended an
 // episode well, because only there one visit is enough, and a small model learns to skip what comes

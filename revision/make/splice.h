@@ -4,8 +4,8 @@
 //
 // The trained part is that of the paper's loss: log pi(revision turn, good suffix | instruction,
 // bad path so far). The prefix and the bad steps are only context, and so is the assistant's turn
-// of the instruction, which the policy did not write. A step that changed nothing is never trained, and
-// neither is one that the agent did not say (mcts_collect --slip).
+// of the instruction, which the policy did not write. A step that changed nothing is never trained,
+// and neither is one that the agent did not say (mcts_collect --slip).
 #pragma once
 
 #include <cstdint>

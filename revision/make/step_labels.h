@@ -21,11 +21,11 @@ struct StepLabel {
 };
 
 // Bad are the accepted steps that FindMistakes finds. Good are those on a shortest way from
-// the beginning to a success (TaskFamily::SuccessReward) of which the tree knows, counted over equal
-// states. To be on a good path is not enough: in WebShop two of five such steps bring the goal no
-// nearer. Refused steps have no label, since the environment judges them, and neither have those
-// that ended the episode, since their observation tells the reward. Each step from one state to
-// another once, in the order of the nodes.
+// the beginning to a success (TaskFamily::SuccessReward) of which the tree knows, counted over
+// equal states. To be on a good path is not enough: in WebShop two of five such steps bring the
+// goal no nearer. Refused steps have no label, since the environment judges them, and neither have
+// those that ended the episode, since their observation tells the reward. Each step from one state
+// to another once, in the order of the nodes.
 std::vector<StepLabel> LabelSteps(const Tree& tree, const StateMap& states,
                                   const TaskFamily& family, const MistakeOptions& options);
 

@@ -14,8 +14,8 @@
 
 namespace agentr {
 
-// Takes the revision turn out. With `where` "next" the turn after it says what that said, before its
-// own thought: so the agent says it where it sees the page, and mends the mistake at once. With
+// Takes the revision turn out. With `where` "next" the turn after it says what that said, before
+// its own thought: so the agent says it where it sees the page, and mends the mistake at once. With
 // "none" nothing is said: the correction alone, to compare with. The revision turn stays if the
 // environment answered it with anything but `reply`, or if the next turn is not trained.
 // MendThoughts writes the words.

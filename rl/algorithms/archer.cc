@@ -1,13 +1,13 @@
 // ArCHer (Zhou et al. 2024) online and offline, and CHAI.
 //
-//   archer          plays with the policy, learns the critic from all transitions with fresh actions
-//                   of the policy as the targets of V, and the policy by REINFORCE with the
+//   archer          plays with the policy, learns the critic from all transitions with fresh
+//                   actions of the policy as the targets of V, and the policy by REINFORCE with the
 //                   critic's advantage of fresh actions
 //   offline_archer  learns from fixed episodes: V by expectile regression on their actions (IQL),
 //                   the policy by advantage-weighted regression
 //   chai            keeps the policy and plays the best of several samples by the target critic
-//                   (Verma et al. 2022), also in evaluations: the reference evaluates greedily, where
-//                   all samples are equal
+//                   (Verma et al. 2022), also in evaluations: the reference evaluates greedily,
+//                   where all samples are equal
 //
 // Not repeated from the released code: the end of an action is scored; actions keep the ids they
 // were sampled with; one gradient is the mean of its batch, not its sum; actor and critic are
@@ -84,8 +84,8 @@ class RankedPolicy : public Actor {
 };
 
 // What the three have in common: the trained policy, the critic and the transitions, which the run
-// plays itself or finds recorded. Each random number is drawn in a fixed order, so that a run can be
-// repeated: a batch, then the fresh actions in its states, and at the end the gap.
+// plays itself or finds recorded. Each random number is drawn in a fixed order, so that a run can
+// be repeated: a batch, then the fresh actions in its states, and at the end the gap.
 class Archer : public Algorithm {
  public:
   explicit Archer(RlContext& context)

@@ -1,11 +1,11 @@
 // Q-learning on listed actions as a baseline: DRRN (He et al. 2016) with the settings of GLAM's
 // comparison (Carta et al. 2023).
 //
-// Q(state, action) is a head on the hidden states of the prompt's and of the action's last token; it
-// acts by softmax over Q and learns from uniformly drawn old transitions by the temporal difference
-// with smooth L1, without a target network. DRRN reads with two recurrent networks; here the
-// policy's causal network reads, so that the comparison is of the learning, not of the reader. The
-// released code forgets the first observation of an episode; here it is in the prompt.
+// Q(state, action) is a head on the hidden states of the prompt's and of the action's last token;
+// it acts by softmax over Q and learns from uniformly drawn old transitions by the temporal
+// difference with smooth L1, without a target network. DRRN reads with two recurrent networks; here
+// the policy's causal network reads, so that the comparison is of the learning, not of the reader.
+// The released code forgets the first observation of an episode; here it is in the prompt.
 #include <algorithm>
 
 #include "rl/losses/critic_loss.h"

@@ -1,5 +1,5 @@
-// GRPO that plays: every iteration plays groups of episodes with the present weights, and then makes
-// one step or more on them. (GRPO on recorded groups is rl/trees/tree_learning.h.)
+// GRPO that plays: every iteration plays groups of episodes with the present weights, and then
+// makes one step or more on them. (GRPO on recorded groups is rl/trees/tree_learning.h.)
 //
 // Groups without a difference are left out and others drawn (dynamic sampling of Yu et al. 2025,
 // "DAPO"); with --step_advantage episodes of equal rewards above 0 differ by the number of their

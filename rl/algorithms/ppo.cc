@@ -4,11 +4,11 @@
 // log-softmax (listed_policy.h); the network is saved after the last minibatch of an iteration, not
 // after its first. As there, an episode that ends at its horizon counts as ended.
 //
-// The published settings fit a large model that changes slowly. With returns of up to 20 the value's
-// gradient is much larger than the policy's, and the gradient's limit then leaves the policy little;
-// --normalize_advantages, --value_clip 0 and --reward_scale 1 are for small models that learn fast,
-// and --value_activation relu: through two layers of sigmoids hidden states of norm 1 change the
-// value so little that for thousands of steps it is a constant.
+// The published settings fit a large model that changes slowly. With returns of up to 20 the
+// value's gradient is much larger than the policy's, and the gradient's limit then leaves the
+// policy little; --normalize_advantages, --value_clip 0 and --reward_scale 1 are for small models
+// that learn fast, and --value_activation relu: through two layers of sigmoids hidden states of
+// norm 1 change the value so little that for thousands of steps it is a constant.
 #include <utility>
 
 #include "rl/algorithms/ppo_rollout.h"

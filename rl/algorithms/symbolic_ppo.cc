@@ -3,9 +3,9 @@
 //
 // An iteration is cut into pieces of --recurrence steps, each of which begins with the memory
 // noted while playing; a step of the optimiser goes through --batch / --recurrence pieces, and its
-// loss is the mean over all their transitions. At an episode's beginning the memory is 0. Norms use the
-// statistics of the agents that are together at a step, in playing and in learning alike, so that
-// the policy that is scored is about the one that played; evaluations use running averages.
+// loss is the mean over all their transitions. At an episode's beginning the memory is 0. Norms use
+// the statistics of the agents that are together at a step, in playing and in learning alike, so
+// that the policy that is scored is about the one that played; evaluations use running averages.
 #include <c10/core/GradMode.h>
 
 #include <algorithm>

@@ -35,8 +35,8 @@ class TaskPlayer {
   void Load(int64_t version);
 
   // Plays `starts`, and returns the episodes in their order; nullopt if a signal came before all
-  // were played. An episode is a function of its start, the weights, `temperature` and `seed`. Those
-  // that failed have no result (HasResult). Ends the run if the logits are not finite
+  // were played. An episode is a function of its start, the weights, `temperature` and `seed`.
+  // Those that failed have no result (HasResult). Ends the run if the logits are not finite
   // (EndDiverged). Throws FatalError(kUnavailable) if all failed.
   std::optional<std::vector<Episode>> Play(const std::vector<EpisodeStart>& starts,
                                            double temperature, uint64_t seed);

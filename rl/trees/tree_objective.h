@@ -4,8 +4,8 @@
 //   dpo         mean over preferences of DpoLoss (rl/losses/preference.h)
 //   awr         -mean over responses of AwrWeight(advantage) * ln p(response), ln p a sum over
 //               tokens
-//   tree_grpo   mean over responses of the mean over tokens of GrpoLoss, or what --grpo_loss says; a
-//               response counts as often as its row's weight says
+//   tree_grpo   mean over responses of the mean over tokens of GrpoLoss, or what --grpo_loss says;
+//               a response counts as often as its row's weight says
 #pragma once
 
 #include <array>

@@ -30,9 +30,9 @@ class LibraryStream : public httplib::Stream {
 
 class LibraryServer : public httplib::Server {
  protected:
-  // Reads a request from `stream` and answers it; false if the connection is to end. `closed` is set
-  // if the request or the reply said so. Newer versions also want the addresses of both ends, which
-  // are not used here.
+  // Reads a request from `stream` and answers it; false if the connection is to end. `closed` is
+  // set if the request or the reply said so. Newer versions also want the addresses of both ends,
+  // which are not used here.
   bool ProcessRequest(httplib::Stream& stream, bool& closed) {
     return Process(*this, stream, closed);
   }

@@ -49,8 +49,8 @@ void Declare(OptionSet& set, LmServerOptions& options);
 // replies end immediately.
 class LmServer {
  public:
-  // `others`: served beside `model`, each with an engine of its own. Throws FatalError(kUsage) if the
-  // port is taken or two models have one name.
+  // `others`: served beside `model`, each with an engine of its own. Throws FatalError(kUsage) if
+  // the port is taken or two models have one name.
   LmServer(LoadedModel model, LmServerOptions options, std::vector<LoadedModel> others = {});
 
   std::string base_url() const { return http_.base_url() + "/v1"; }

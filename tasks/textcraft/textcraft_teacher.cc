@@ -171,10 +171,10 @@ bool Teacher::Reach(ItemCount wanted, TextCraftAction& action, std::string& thou
   return reached;
 }
 
-// True if `action` is a step on the way to `wanted` items by `command`; `thought` then tells that way
-// down to the action. Otherwise both are as before. The thought goes down the recipes until one can
-// be made or an item can be got: for a ladder with no sticks and no planks at hand and the action
-// "get 2 log" it says that the ladder needs sticks, sticks need planks, planks need 2 logs.
+// True if `action` is a step on the way to `wanted` items by `command`; `thought` then tells that
+// way down to the action. Otherwise both are as before. The thought goes down the recipes until one
+// can be made or an item can be got: for a ladder with no sticks and no planks at hand and the
+// action "get 2 log" it says that the ladder needs sticks, sticks need planks, planks need 2 logs.
 bool Teacher::ReachBy(const CraftCommand& command, int wanted, TextCraftAction& action,
                       std::string& thought) {
   const size_t before = thought.size();

@@ -27,8 +27,8 @@ std::string_view WithoutBrackets(std::string_view text) {
   return text.substr(0, text.find_last_not_of(']') + 1);
 }
 
-// The parts between two blanks or more: each string of a page, except an option, begins on a new line
-// and ends with a blank.
+// The parts between two blanks or more: each string of a page, except an option, begins on a new
+// line and ends with a blank.
 std::vector<std::string_view> PartsOf(std::string_view page) {
   std::vector<std::string_view> parts;
   while (!(page = Trim(page, " ")).empty()) {

@@ -1,7 +1,7 @@
 // babyai_bench: how often the bot solves each level of BabyAI-Text, and the steps per second of the
 // game batched in the process, over HTTP, and (with --python) of the public package minigrid in the
-// same run; then the steps per second of the guessing games, of Detective and of WebShop in ArCHer's
-// style.
+// same run; then the steps per second of the guessing games, of Detective and of WebShop in
+// ArCHer's style.
 #include <fmt/core.h>
 #include <stdio.h>
 

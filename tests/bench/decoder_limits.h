@@ -1,6 +1,6 @@
 // What the machine allows a decoder at most: the operations of a prompt at the speed of matrix
-// products (the faster of the trainer's and LibTorch's), and the bytes that a new token reads at the
-// speed of memory.
+// products (the faster of the trainer's and LibTorch's), and the bytes that a new token reads at
+// the speed of memory.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ class DecoderLimits {
   // Attention counts with its two products over the positions before a token.
   double Prefill(const std::string& dtype, int prompt) const;
 
-  // New tokens per second of `batch` sequences of `positions` each if one more of each took no longer
-  // than to read the matrices once, in the type `dtype` of DecoderOptions, and all keys and values,
-  // which take `kv_bytes` a position.
+  // New tokens per second of `batch` sequences of `positions` each if one more of each took no
+  // longer than to read the matrices once, in the type `dtype` of DecoderOptions, and all keys and
+  // values, which take `kv_bytes` a position.
   double Decode(const std::string& dtype, int batch, double positions, double kv_bytes) const;
 
   double memory_bytes_per_s() const { return memory_bytes_per_s_; }

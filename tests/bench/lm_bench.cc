@@ -1,5 +1,6 @@
 // lm_bench: tokens per second of the decoder for prompts (prefill) and generation (decode), with a
-// random Llama of 22 million parameters or any model, and the greatest memory that the process took.
+// random Llama of 22 million parameters or any model, and the greatest memory that the process
+// took.
 //
 //   lm_bench                           float32 and bfloat16, batch 1, 8 and 32, prompt 512
 //   lm_bench --write_model DIR         writes the model, for the two others on the same machine:

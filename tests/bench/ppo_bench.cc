@@ -1,5 +1,5 @@
-// ppo_bench: transitions per second of PPO's update step on listed actions: the scores of all actions
-// of a minibatch of states, the clipped loss, the backward pass, and Adam.
+// ppo_bench: transitions per second of PPO's update step on listed actions: the scores of all
+// actions of a minibatch of states, the clipped loss, the backward pass, and Adam.
 //
 //   ppo_bench --model_dir models/bundled --environments 16 --steps 4 --batch 16
 //   ppo_bench … --write steps.json && python3 tests/bench/ppo_transformers.py DIR steps.json

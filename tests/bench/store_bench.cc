@@ -1,4 +1,5 @@
-// Claims per second from a PostgreSQL server of its own, and the speed-up of two workers on one run.
+// Claims per second from a PostgreSQL server of its own, and the speed-up of two workers on one
+// run.
 //
 //   store_bench --claims 100000 --tasks 200 --task_ms 100
 #include <fmt/core.h>

@@ -237,8 +237,8 @@ TEST_F(AgentRl, DrrnIsEvaluatedGreedilyIfThatIsAskedFor) {
   EXPECT_EQ(results.size(), 1U);
 }
 
-// The rate is 0 in the first iteration, and then destroys the policy: the third one plays with it. The
-// run names it, and the weights from before are a model again.
+// The rate is 0 in the first iteration, and then destroys the policy: the third one plays with it.
+// The run names it, and the weights from before are a model again.
 TEST_F(AgentRl, GrpoThatCollapsesKeepsTheModelFromBefore) {
   Flags flags = PlayingGrpo(folder_.path());
   flags["--lr"] = "3e-2";

@@ -1,5 +1,5 @@
-// agent_train as a job of many processes: the same losses as one, shared-out memory, and an end with
-// a name when one of them dies.
+// agent_train as a job of many processes: the same losses as one, shared-out memory, and an end
+// with a name when one of them dies.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -268,7 +268,8 @@ TEST_F(AgentTrainProcesses, RanksFindEachOtherByTorchrunsVariables) {
   }
 }
 
-// As srun starts them: the first host of the job has the store, at a port made from the job's number.
+// As srun starts them: the first host of the job has the store, at a port made from the job's
+// number.
 TEST_F(AgentTrainProcesses, RanksFindEachOtherBySlurmsVariables) {
   ASSERT_EQ(Train("one", {{"--max_steps", kSteps}}).exit, 0);
   std::vector<Environment> ranks;

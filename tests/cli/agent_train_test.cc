@@ -121,7 +121,8 @@ TEST_F(AgentTrain, AnAdapterIsAModelLikeTheMergedOne) {
   EXPECT_THAT(twice.err, HasSubstr("another adapter merged"));
 }
 
-// A model that is large beside the program; what it takes at most is what it takes, within a factor.
+// A model that is large beside the program; what it takes at most is what it takes, within a
+// factor.
 TEST_F(AgentTrain, SaysWhatItsMemoryIsForBeforeTheFirstStep) {
   ModelConfig config = SmallLlama();
   config.vocab_size = 4096;

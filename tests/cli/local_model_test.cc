@@ -114,7 +114,8 @@ TEST_F(LocalModel, BehindAServerItWritesTheSameTrees) {
   EXPECT_EQ(server.Wait().exit, 0);
 }
 
-// The trees of a search with an adapter's folder are those of its name behind the server of its base.
+// The trees of a search with an adapter's folder are those of its name behind the server of its
+// base.
 TEST_F(LocalModel, AdaptersBehindAServerAreAsInTheProcess) {
   WriteTinyAdapter(folder_.path() / "one", "../tiny-llama");
   WriteTinyAdapter(folder_.path() / "two", "../nowhere", 32, 0.3f);

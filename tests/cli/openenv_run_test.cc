@@ -1,5 +1,5 @@
-// Programs on an OpenEnv server: its first task file, checks, searches over connections that break, and
-// answers that are none.
+// Programs on an OpenEnv server: its first task file, checks, searches over connections that break,
+// and answers that are none.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

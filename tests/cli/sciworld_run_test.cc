@@ -102,8 +102,8 @@ TEST_F(SciWorldRun, TreesDependOnNeitherSessionsNorFaults) {
   EXPECT_GT(proxy.count(Fault::kGarble), 0);
 }
 
-// In these tasks objects have the same names, and the simulator numbers them: what it offers must be a
-// function of the state, not of the session that is asked.
+// In these tasks objects have the same names, and the simulator numbers them: what it offers must
+// be a function of the state, not of the session that is asked.
 TEST_F(SciWorldRun, SnappedTreesDoNotDependOnSessions) {
   const auto trees = [](const std::string& sessions) {
     return Trees({"--task", "sciworld", "--model_name", "random", "--split", "all", "--min", "2462",

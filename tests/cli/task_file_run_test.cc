@@ -1,5 +1,5 @@
-// Kinds of tasks from files, as a user runs them: a server of one's own, checked, searched, revised and
-// evaluated; and a built-in world by its file.
+// Kinds of tasks from files, as a user runs them: a server of one's own, checked, searched, revised
+// and evaluated; and a built-in world by its file.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

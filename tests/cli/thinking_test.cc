@@ -1,5 +1,5 @@
-// Models that think: thoughts, limits and stop texts from the search to the training, over HTTP and in
-// the process.
+// Models that think: thoughts, limits and stop texts from the search to the training, over HTTP and
+// in the process.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

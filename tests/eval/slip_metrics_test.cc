@@ -32,8 +32,8 @@ std::vector<Episode> HandMade() {
   first.turns[4].refused = true;
   first = WithSlips(std::move(first), {{1, {.said = "x", .changed_state = true, .undone_after = 3}},
                                        {8, {.said = "y", .changed_state = true}}});
-  // The agent says "z" three times, of which one slips. Its first turn is replayed, and its revision
-  // has no reason.
+  // The agent says "z" three times, of which one slips. Its first turn is replayed, and its
+  // revision has no reason.
   Episode second = HandEpisode(2, 0, 0.5, {"slip", "wait", "z", "other", "z"});
   second.replayed_turns = 1;
   second = WithSlips(std::move(second), {{0, {.said = "q"}}, {3, {.said = "z"}}});

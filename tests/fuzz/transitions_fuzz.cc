@@ -1,6 +1,6 @@
-// Any bytes as the transitions of a run are either refused, or transitions that can be read and lie in the
-// finished episodes at most once. The bytes are the records' bodies, each behind its length in one
-// byte, and get right heads and checksums; with 1 as the first byte they are the whole file.
+// Any bytes as the transitions of a run are either refused, or transitions that can be read and lie
+// in the finished episodes at most once. The bytes are the records' bodies, each behind its length
+// in one byte, and get right heads and checksums; with 1 as the first byte they are the whole file.
 #include <cstdint>
 #include <memory>
 #include <set>

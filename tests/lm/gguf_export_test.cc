@@ -41,7 +41,8 @@ fs::path WriteFolder(const ScratchFolder& scratch, const std::string& model,
   return folder;
 }
 
-// Norms of Gemma have 1 added and subtracted again, and Q8_0 rounds to 1 / 127 of the greatest value.
+// Norms of Gemma have 1 added and subtracted again, and Q8_0 rounds to 1 / 127 of the greatest
+// value.
 TEST(ExportGguf, TheFileHasTheWeightsOfTheFolder) {
   for (const std::string model :
        {"llama", "qwen2", "qwen3", "gemma3", "smollm3", "phi3", "granite", "olmo2"}) {

@@ -57,7 +57,8 @@ class BrowserTest : public ::testing::Test {
   std::string Page() const { return (folder_.path() / "report.html").string(); }
 
   // What the page's script has made of the view; "" if the browser failed. What the page wrote
-  // to its console is in console_. A reader does what `reader` says, in JavaScript, when the view is there.
+  // to its console is in console_. A reader does what `reader` says, in JavaScript, when the view
+  // is there.
   std::string Show(const std::string& view, const std::string& reader = "") {
     if (!reader.empty()) {
       MakePage();
@@ -282,7 +283,8 @@ TEST_F(BrowserTest, AChoiceStaysForTheWayBack) {
   EXPECT_EQ(console_, "");
 }
 
-// The keys go through the list that is filtered and sorted; the words of the filter are in the address.
+// The keys go through the list that is filtered and sorted; the words of the filter are in the
+// address.
 TEST_F(BrowserTest, NextIsTheNextOfTheListAsItIsShown) {
   WriteSmallEpisode(folder_.path() / "a", 4, 1);
   MakePage();

@@ -68,8 +68,8 @@ class Store : public ::testing::Test {
   std::filesystem::path path() const { return folder_.path() / "sub/transitions"; }
   std::filesystem::path file() const { return folder_.path() / "sub/transitions.bin"; }
 
-  // The file of another run, with `change` made to the body of its record 2. An earlier release wrote
-  // the records behind another, shorter header.
+  // The file of another run, with `change` made to the body of its record 2. An earlier release
+  // wrote the records behind another, shorter header.
   void FillWith(const std::function<void(std::string& body)>& change, bool earlier = false) const {
     Fill();
     std::string bytes = ReadFile(file());

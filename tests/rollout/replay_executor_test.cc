@@ -246,8 +246,8 @@ TEST(ReplayExecutorTest, AStepThatTookEffectIsNotTakenTwice) {
   }
 }
 
-// Goes to the state behind "go a", "go b" and "go c" a second time, by a replay whose second step loses
-// its reply.
+// Goes to the state behind "go a", "go b" and "go c" a second time, by a replay whose second step
+// loses its reply.
 struct LostReplay : ReplayRig {
   explicit LostReplay(bool takes_effect) : ReplayRig(/*sessions=*/1) {
     world.fault = [=, this](const Call& call) -> std::optional<Fault> {

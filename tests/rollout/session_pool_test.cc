@@ -247,8 +247,8 @@ TEST_F(SessionPoolTest, ManyThreadsNeverShareASession) {
   EXPECT_LE(world_.counts.most_live, kLimit);
 }
 
-// Sessions whose ends, but for the first one's, wait for each other: one after the other, they would
-// hang.
+// Sessions whose ends, but for the first one's, wait for each other: one after the other, they
+// would hang.
 class JointEnds : public Environment {
  public:
   explicit JointEnds(int sessions) : ended_(sessions - 1) {}

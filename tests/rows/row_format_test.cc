@@ -97,8 +97,8 @@ TEST_F(RowFormatTest, MessagesHaveWeightsOnTheAssistants) {
   EXPECT_EQ(row["messages"].back()["role"], "assistant");
 }
 
-// The documented rules of OpenAI's fine-tuning format for a row, as docs/train_elsewhere.md makes it
-// ready to upload; "" if it keeps them.
+// The documented rules of OpenAI's fine-tuning format for a row, as docs/train_elsewhere.md makes
+// it ready to upload; "" if it keeps them.
 std::string BrokenRule(ordered_json row) {
   row.erase("provenance");
   if (row.size() != 1 || !row["messages"].is_array()) return "only messages";

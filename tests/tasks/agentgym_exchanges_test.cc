@@ -1,5 +1,5 @@
-// The task files of AgentGym's servers against what its own clients sent and were told: each exchange of
-// tests/golden/agentgym_exchanges is replayed through the file's protocol and family.
+// The task files of AgentGym's servers against what its own clients sent and were told: each
+// exchange of tests/golden/agentgym_exchanges is replayed through the file's protocol and family.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

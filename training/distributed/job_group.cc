@@ -26,8 +26,8 @@ MeetingTimes TimesOf(const JobGroupOptions& options) {
   return times;
 }
 
-// What an exchange says of its failure, without the place in the source code where LibTorch found it
-// ("[enforce fail at …] …") and without its stack.
+// What an exchange says of its failure, without the place in the source code where LibTorch found
+// it ("[enforce fail at …] …") and without its stack.
 std::string ReasonOf(const std::exception& error) {
   std::string_view text = error.what();
   text = text.substr(0, text.find('\n'));

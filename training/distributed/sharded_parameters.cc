@@ -60,8 +60,8 @@ void ShardedParameters::FindBlocks(int layers) {
 }
 
 // Gives every bucket its memory and lets the blocks' tensors point into it: parameter by parameter
-// the values stay the same, only their place changes. What a rank holds of a bucket of 8 values with
-// 2 ranks (span 4): stage 0, 8 gradients (values stay where they are); stage 1, 8 values and 8
+// the values stay the same, only their place changes. What a rank holds of a bucket of 8 values
+// with 2 ranks (span 4): stage 0, 8 gradients (values stay where they are); stage 1, 8 values and 8
 // gradients; stage 2, 8 values and 4 gradients, while the whole gradients exist only during a pass.
 void ShardedParameters::LayOut() {
   for (size_t b = 0; b < buckets_.size(); ++b) {

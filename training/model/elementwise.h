@@ -39,8 +39,8 @@ at::Tensor RmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon
 void RmsNormBackward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& weight,
                      double epsilon, const at::Tensor& dx, const at::Tensor& dweight);
 
-// silu(gate) * up, where gate_up [rows, 2 * width] holds both (Shazeer 2020). `gelu`: with gelu by tanh
-// instead of silu (GeGLU).
+// silu(gate) * up, where gate_up [rows, 2 * width] holds both (Shazeer 2020). `gelu`: with gelu by
+// tanh instead of silu (GeGLU).
 at::Tensor SwiGlu(const at::Tensor& gate_up, bool gelu = false);
 struct SwiGluGradient {
   at::Tensor y;         // the recomputed SwiGlu(gate_up)

@@ -1,5 +1,5 @@
-// The trainable network of the families of lm/weights/model_family.h: forward and backward passes over
-// a prefix-tree batch.
+// The trainable network of the families of lm/weights/model_family.h: forward and backward passes
+// over a prefix-tree batch.
 //
 // Every product and every kernel has its own backward pass; there is no graph. For it a layer keeps
 // the inputs of products that are expensive to recompute: per token about 2 widths, queries, keys,
@@ -95,7 +95,8 @@ class Network {
     at::Tensor mixed;    // [rows, heads * head_dim]
     at::Tensor middle;   // [rows, width]: x after attention
     at::Tensor gate_up;  // [rows, 2 * inner]
-    // [rows, width]: what attention and the MLP add to x, before the norms behind them; only with these.
+    // [rows, width]: what attention and the MLP add to x, before the norms behind them; only with
+    // these.
     at::Tensor attention_out, mlp_out;
   };
   // What the rotation and the window of a layer need.
@@ -137,8 +138,8 @@ class Network {
                     const at::Tensor& dx) const;
   // What a norm multiplies by.
   at::Tensor FactorsOf(const Parameter& norm) const;
-  // What attention or the MLP computed as it is added to the residual stream, and the gradient of the
-  // former. The values before a norm are put into `kept`; the result may be changed in place.
+  // What attention or the MLP computed as it is added to the residual stream, and the gradient of
+  // the former. The values before a norm are put into `kept`; the result may be changed in place.
   at::Tensor Branch(const at::Tensor& out, const Parameter& norm, at::Tensor& kept) const;
   at::Tensor BranchBackward(const at::Tensor& dy, const Parameter& norm,
                             const at::Tensor& kept) const;

@@ -30,8 +30,8 @@ struct Operand {
   int64_t row, column;  // distances of neighbours
 };
 
-// A panel stays in the L2 cache with AVX-512, whose kernels need few values of B for each product, else
-// in the L1 cache.
+// A panel stays in the L2 cache with AVX-512, whose kernels need few values of B for each product,
+// else in the L1 cache.
 int64_t DeepestPanel() { return ActiveSimd() >= Simd::kAvx512 ? 512 : 256; }
 
 bool HasLines(const Tensor& x) { return x.stride(0) == 1 || x.stride(1) == 1; }
@@ -77,8 +77,8 @@ void Transpose(const float* from, int64_t from_row, int64_t rows, int64_t column
   }
 }
 
-// Copies `depth` rows of `from` that are `from_row` apart. The distance is too great for the processor
-// to foresee the next rows, so it is told.
+// Copies `depth` rows of `from` that are `from_row` apart. The distance is too great for the
+// processor to foresee the next rows, so it is told.
 inline void CopyRows(const float* from, int64_t from_row, int64_t depth, int64_t columns, float* to,
                      int64_t to_row) {
   constexpr int64_t kAhead = 8;

@@ -17,8 +17,8 @@ HttpOptions ManyConnections() {
   return options;
 }
 
-// Half of the replies are cut, the other half is no JSON from the first byte on. A number is not cut:
-// half of a session's number is the number of another session.
+// Half of the replies are cut, the other half is no JSON from the first byte on. A number is not
+// cut: half of a session's number is the number of another session.
 std::string Garbled(const std::string& body, uint64_t call) {
   const bool is_number = body.find_first_not_of("0123456789") == std::string::npos;
   if (call % 2 == 0 && !is_number) return body.substr(0, body.size() / 2);

@@ -1,5 +1,5 @@
-// Wordle and the maze: their rules against episodes of the original's own code, the families and the
-// players that read the observations.
+// Wordle and the maze: their rules against episodes of the original's own code, the families and
+// the players that read the observations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

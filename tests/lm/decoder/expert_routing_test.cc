@@ -28,7 +28,8 @@ TEST(ExpertRouting, ChoosesTheHighestAndOfEqualOnesTheFirst) {
   }
 }
 
-// Every choice has an entry of its own, which knows its row, and each expert's entries are neighbours.
+// Every choice has an entry of its own, which knows its row, and each expert's entries are
+// neighbours.
 TEST(ExpertRouting, EntriesLieInTheOrderOfTheExperts) {
   ExpertRouting routing(Config(false), 5, 2);
   const float rows[5][4] = {{9, 8, 0, 0}, {0, 9, 8, 0}, {9, 0, 8, 0}, {9, 8, 0, 0}, {8, 9, 0, 0}};

@@ -91,8 +91,8 @@ double Size(std::span<const float> values) {
 
 // --- beside transformers -------------------------------------------------------------------------
 
-// By model and path: the kernels of the CPU, the same from a GGUF file, the plain operators, or the GPU
-// where there is one.
+// By model and path: the kernels of the CPU, the same from a GGUF file, the plain operators, or the
+// GPU where there is one.
 class Parity : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {
  protected:
   void SetUp() override {
@@ -184,8 +184,9 @@ INSTANTIATE_TEST_SUITE_P(GgufModels, Parity,
                                             ::testing::Values("gguf")),
                          [](const auto& test) { return std::get<0>(test.param); });
 
-// Other rotary scalings, at positions beyond the context of the training, and windows of some layers.
-// Only the file stays, of which the decoder reads the embedding: not the rows that were reordered.
+// Other rotary scalings, at positions beyond the context of the training, and windows of some
+// layers. Only the file stays, of which the decoder reads the embedding: not the rows that were
+// reordered.
 TEST(GgufModels, CopiesOfWeightsGoWhenTheyArePacked) {
   const fs::path file = GoldenFolder("../gguf") / "llama.gguf";
   auto weights = OpenWeights(file);

@@ -23,8 +23,8 @@ ModelConfig SmallLlama();
 // quantised types of GGUF files need it.
 ModelConfig LargeLlama();
 
-// Writes `config` into `write_to` if this is not empty. Else calls `measure` with the folder or file
-// `model_dir`, or with a temporary one of that model if it is empty.
+// Writes `config` into `write_to` if this is not empty. Else calls `measure` with the folder or
+// file `model_dir`, or with a temporary one of that model if it is empty.
 void BenchModel(const std::string& write_to, const std::string& model_dir,
                 const std::function<void(const std::filesystem::path&)>& measure,
                 const ModelConfig& config = SmallLlama());

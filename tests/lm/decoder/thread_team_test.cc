@@ -39,8 +39,8 @@ TEST(ThreadTeam, EveryPieceIsDoneOnce) {
   }
 }
 
-// While a member has a piece of a step, the others do all the rest of it; when it is put aside between
-// two steps, they go on without it.
+// While a member has a piece of a step, the others do all the rest of it; when it is put aside
+// between two steps, they go on without it.
 TEST(ThreadTeam, AMemberThatIsPutAsideHoldsUpNoOtherPiece) {
   ThreadTeam team(2);
   std::atomic<int> done = 0;

@@ -132,7 +132,8 @@ TEST_P(BlocksTest, MultiplyEqualsTheSumOfProducts) {
   ExpectProduct(left, 2, weights, Multiply(left, 0, 2, panels, 3), 3);
 }
 
-// The sums of whole numbers must not overflow: all values as large as they can be, with either sign.
+// The sums of whole numbers must not overflow: all values as large as they can be, with either
+// sign.
 TEST_P(BlocksTest, TheGreatestValuesDoNotOverflow) {
   for (const int byte : {0, 0x7F, 0x80, 0x81, 0xFF}) {
     const auto weights = Weights(byte), panels = Panels(weights);

@@ -341,8 +341,8 @@ TEST_P(KernelsTest, AttendEqualsTheDefinition) {
   }
 }
 
-// Tokens of four sequences in one task: two share two blocks, the third shares one with them, the last
-// none; the positions and so the last blocks differ.
+// Tokens of four sequences in one task: two share two blocks, the third shares one with them, the
+// last none; the positions and so the last blocks differ.
 TEST_P(KernelsTest, AttendToSharedBlocksHasTheBitsOfEachTokenAlone) {
   constexpr int kHeads = 3, kDim = 24, kPadded = 32, kBlocks = 9;
   const std::array<std::vector<int32_t>, 4> tables = {

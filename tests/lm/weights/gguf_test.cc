@@ -66,7 +66,8 @@ TEST(GgufModel, HasTheConfigurationOfItsFolder) {
   }
 }
 
-// The files have the scalings of variants in tests/golden/model_variants.json, and no other tensors.
+// The files have the scalings of variants in tests/golden/model_variants.json, and no other
+// tensors.
 TEST(GgufModel, HasTheRotaryScalingOfItsFolder) {
   const auto variants =
       nlohmann::json::parse(ReadFile(kGolden / "model_variants.json"))["variants"];

@@ -118,8 +118,8 @@ TEST(TreeStepAdvantages, AreThoseOfEveryStepAmongThoseInItsState) {
   }
 }
 
-// GiGPO's own code divides by the deviation of a sample, n - 1 for n, and we by that of the population; a node
-// has the mean of the steps that it has become.
+// GiGPO's own code divides by the deviation of a sample, n - 1 for n, and we by that of the
+// population; a node has the mean of the steps that it has become.
 TEST(TreeStepAdvantages, AreThoseOfTheAuthorsCode) {
   const auto golden =
       nlohmann::json::parse(ReadFile(AGENTR_SOURCE_DIR "/tests/golden/rl/gigpo_advantages.json"));
@@ -183,9 +183,9 @@ TEST(TreeStepAdvantages, ComparesDiscountedReturnsOfOneState) {
   EXPECT_EQ(compared, expected.size());
 }
 
-// GraphGPO as the paper defines it for success and failure: omega to the power of the distance to a success
-// from the state behind the step; one more than the farthest state's where there is no way. "x" ends a task
-// with a success, "y" with a failure; without both the episode was cut off.
+// GraphGPO as the paper defines it for success and failure: omega to the power of the distance to a
+// success from the state behind the step; one more than the farthest state's where there is no way.
+// "x" ends a task with a success, "y" with a failure; without both the episode was cut off.
 TEST(TreeStepAdvantages, OfAGraphAreThoseOfShortestWays) {
   constexpr double kOmega = 0.1, kFar = 1000;
   const std::vector<HandEpisode> group = {{"abx", 1}, {"bay", 0},  {"cab", 0}, {"-a-b", 0},

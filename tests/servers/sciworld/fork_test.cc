@@ -1,4 +1,5 @@
-// A fork behaves as an episode that is played again from the beginning, and leaves its parent alone.
+// A fork behaves as an episode that is played again from the beginning, and leaves its parent
+// alone.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

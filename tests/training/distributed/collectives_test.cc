@@ -48,7 +48,8 @@ void RunRanks(int size, const Body& body) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// What rank `rank` brings to exchange `i`: of a size that no number of ranks divides, or that all do.
+// What rank `rank` brings to exchange `i`: of a size that no number of ranks divides, or that all
+// do.
 at::Tensor Values(int rank, int i) {
   const int64_t n = i % 2 == 0 ? 1 + 977 * i : 60 * (1 + 500 * i);
   return RandomTensor({n}, static_cast<uint64_t>(100 * i + rank));

@@ -18,8 +18,8 @@ using ::testing::HasSubstr;
 
 class MeetingTest : public ::testing::Test {
  protected:
-  // The messages with which ranks ended, by rank; "" for those that met. `prints`: of the ranks that
-  // come.
+  // The messages with which ranks ended, by rank; "" for those that met. `prints`: of the ranks
+  // that come.
   std::map<int, std::string> MeetAll(int size, const std::map<int, JobFingerprint>& prints,
                                      milliseconds most) {
     std::map<int, std::string> messages;

@@ -42,8 +42,8 @@ TokenRow SaidTwice(int words, uint64_t seed) {
   return row;
 }
 
-// How often the word that followed is the likeliest of all but the current one: before any training a
-// tied embedding makes each word likely after itself.
+// How often the word that followed is the likeliest of all but the current one: before any training
+// a tied embedding makes each word likely after itself.
 double AccuracyOnCopies(InitialAttention attention) {
   const ModelConfig config = SmallShape();
   Network network(config, InitialWeights(config, 1, attention), {});

@@ -293,8 +293,8 @@ Tensor SelectWithoutMemory(const Tensor& from, int64_t dim, const Tensor& index)
 TORCH_LIBRARY_IMPL(aten, Meta, library) { library.impl("index_select", SelectWithoutMemory); }
 #endif
 
-// Nothing of forward and backward may be in the memory of the CPU or read a number: a device without
-// memory would refuse it.
+// Nothing of forward and backward may be in the memory of the CPU or read a number: a device
+// without memory would refuse it.
 TEST(Network, AStepStaysOnItsDevice) {
   if (TORCH_VERSION_MAJOR < 2) GTEST_SKIP() << "the device meta of LibTorch 1.13 lacks operators";
   const Batch batch = MakeBatch(RandomRows(2, 4, 60, 64, 3), true);

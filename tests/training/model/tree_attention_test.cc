@@ -13,8 +13,8 @@ namespace {
 
 using at::Tensor;
 
-// A trunk of five tokens with three short leaves, then a branch with a leaf of its own, and one more
-// leaf behind it. The leaves 1 to 3 are neighbours; 6 has the branch's child before it.
+// A trunk of five tokens with three short leaves, then a branch with a leaf of its own, and one
+// more leaf behind it. The leaves 1 to 3 are neighbours; 6 has the branch's child before it.
 Batch Tree() {
   Batch batch;
   batch.segments = {{0, 5, -1},  {5, 7, 0},   {7, 8, 0},  {8, 11, 0},
