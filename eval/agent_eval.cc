@@ -215,8 +215,8 @@ void Declare(OptionSet& set, AgentEvalOptions& o) {
       .OnlyOutput();
   set.Add("--thoughts", o.thoughts,
           "File of revision thoughts, the one given to path_collect. A turn whose thought begins "
-          "with "
-          "one of them counts as a revision, too; rows of --revision_turn next teach such turns")
+          "with one of them counts as a revision, too; rows of --revision_turn next teach such "
+          "turns")
       .OnlyOutput();
   set.Group("Revision test and comparison");
   set.Add(
@@ -227,9 +227,9 @@ void Declare(OptionSet& set, AgentEvalOptions& o) {
       .OnlyOutput();
   set.Add("--arm", o.arms,
           "NAME=DIR,DIR,…: an arm of an experiment, the evaluations of its trainings on the same "
-          "tasks (repeatable; a name once more is a repetition of the experiment). Compare each "
-          "arm with the first one, with intervals over tasks, trainings and repetitions, and play "
-          "nothing")
+          "tasks. Give one for each arm, and the same name again for each further repetition of "
+          "the experiment. Compares the arms with the first one, with intervals over tasks, "
+          "trainings and repetitions, and plays nothing")
       .OnlyOutput();
   set.Add("--compare_json", o.compare_json,
           "JSON file for the result of --arm, or of --compare with every task that was won or lost")
@@ -258,8 +258,9 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
   CheckTogether(options);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.environment.task);
   std::vector<std::string> thoughts;
-  if (!options.thoughts.empty())
+  if (!options.thoughts.empty()) {
     thoughts = ParseRevisionThoughts(ReadFile(options.thoughts), options.thoughts);
+  }
   if (!options.arms.empty()) {
     return CompareArmRuns(options.arms, options.success, options.revision_window, thoughts,
                           options.compare_json);

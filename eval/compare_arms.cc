@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -54,8 +53,9 @@ ArmValues ValuesOf(std::span<const Arm> arms, double threshold) {
   }
   std::map<int, size_t> results;  // by task: the trainings that have one
   for (const std::vector<TaskEpisodes>& tasks : played) {
-    for (const TaskEpisodes& task : tasks)
+    for (const TaskEpisodes& task : tasks) {
       results[task.task_id] += task.with_result.empty() ? 0 : 1;
+    }
   }
   ArmValues values;
   for (const auto& [task, count] : results) {
@@ -161,15 +161,17 @@ ArmEstimates EstimateArms(const std::vector<ArmMeasure>& arms, size_t task_count
 
 SlipColumn BehaviourOf(const Arm& arm, const std::set<int>& tasks, SlipMetricOptions options) {
   if (!arm.revision_action.empty()) options.revisions.action = arm.revision_action;
-  std::vector<Episode> episodes;
+  SlipColumn sums;
   for (const std::vector<TrainingEpisodes>& trainings : arm.repetitions) {
     for (const TrainingEpisodes& one : trainings) {
-      std::ranges::copy_if(one, std::back_inserter(episodes), [&](const Episode& episode) {
-        return tasks.contains(episode.task_id) && HasResult(episode.end);
-      });
+      for (const Episode& episode : one) {
+        if (!tasks.contains(episode.task_id) || !HasResult(episode.end)) continue;
+        sums.metrics += MeasureSlips({&episode, 1}, options);
+        ++sums.episodes;
+      }
     }
   }
-  return {MeasureSlips(episodes, options), static_cast<int64_t>(episodes.size())};
+  return sums;
 }
 
 std::string PointsText(const Estimate& difference) {
