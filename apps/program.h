@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/interrupt.h"
 #include "common/logging.h"
+#include "common/openmp_wait.h"
 #include "common/options.h"
 #include "common/simd.h"
 
@@ -35,6 +36,7 @@ int RunWithOptions(int argc, char** argv, const ProgramText& text, Job job, Opti
     Declare(set, simd);
     Declare(set, log);
     if (const auto exit = set.Parse(argc, argv)) return *exit;
+    ShortenOpenMpWaiting(argv);
     InitLogging(log);
     SetSimd(simd.level);
     spdlog::info("{} {}, instruction set {}", text.name, AGENTR_VERSION, DescribeProcessor());

@@ -20,6 +20,7 @@ namespace agentr {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -55,6 +56,27 @@ TEST_F(AgentTrain, LearnsAndExportsAModelThatLoads) {
   const Outcome other = Train("a", {{"--weight_decay", "0.1"}});
   EXPECT_EQ(other.exit, 2);
   EXPECT_THAT(other.err, HasSubstr("AdamW"));
+}
+
+// OpenMP says at every start of a program what it was told; the second start has the short wait.
+TEST_F(AgentTrain, WaitsBrieflyForWorkUnlessToldOtherwise) {
+  const auto spins = [&](const std::map<std::string, std::string>& more) {
+    std::map<std::string, std::string> env = {{"OMP_DISPLAY_ENV", "verbose"}};
+    env.insert(more.begin(), more.end());
+    const std::string said = RunProgram("agent_train", {}, folder_.path(), env).err;
+    std::vector<std::string> found;
+    const std::string name = "GOMP_SPINCOUNT = '";
+    for (size_t at = said.find(name); at != said.npos; at = said.find(name, at + 1)) {
+      const size_t from = at + name.size();
+      found.push_back(said.substr(from, said.find('\'', from) - from));
+    }
+    return found;
+  };
+  const auto chosen = spins({{"GOMP_SPINCOUNT", "77"}});
+  if (chosen.empty()) GTEST_SKIP() << "not GNU OpenMP";
+  EXPECT_THAT(chosen, ElementsAre("77"));
+  unsetenv("OMP_WAIT_POLICY");  // ctest's preset
+  EXPECT_THAT(spins({}), ElementsAre(Not("1000"), "1000"));
 }
 
 // A GGUF file has its own tokenizer, whose first export is a folder with which it goes on.
