@@ -74,6 +74,8 @@ void Declare(OptionSet& set, MakeDemosOptions& options) {
   set.Add("--train_slips", options.textcraft.train_slips, "Train the mistakes themselves as well");
   set.Add("--look", options.textcraft.look,
           "After a refused turn look at what is held before the next step");
+  set.Add("--show_inventory", options.textcraft.show_inventory,
+          "Every reply also says what is held, as with env_server --show_inventory");
   set.Add("--beliefs", options.textcraft.beliefs,
           "Share of the mistakes that come from a wrong belief: the thought says that something is "
           "held which is missing; the other mistakes are slips behind a right thought")

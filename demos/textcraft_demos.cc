@@ -54,7 +54,7 @@ BookOfScenes MakeBook(const TextCraftDemoOptions& options, RandomStream random) 
     for (const std::string& goal : test_goals) renamed.insert(varied.new_names.at(goal));
     test_goals = std::move(renamed);
   }
-  return {TextCraft(RecipeBook(recipes)), std::move(test_goals)};
+  return {TextCraft(RecipeBook(recipes), options.show_inventory), std::move(test_goals)};
 }
 
 // Nothing where the mistake turned out to be of use.

@@ -20,10 +20,11 @@
 namespace agentr {
 
 struct TextCraftDemoOptions {
-  int scenes = 20;           // of a book
-  double slips = 0.06;       // share of turns in which a mistake is made
-  bool train_slips = false;  // the mistakes themselves are trained as well
-  bool look = false;         // a refused turn is followed by a look at what is held
+  int scenes = 20;              // of a book
+  double slips = 0.06;          // share of turns in which a mistake is made
+  bool train_slips = false;     // the mistakes themselves are trained as well
+  bool look = false;            // a refused turn is followed by a look at what is held
+  bool show_inventory = false;  // as env_server --show_inventory
   double beliefs = 0;        // share of the mistakes that come from a wrong belief of what is held
   double built_in = 0.15;    // share of the books that are the built-in one as it is
   int goals = 5;             // most episodes of a scene

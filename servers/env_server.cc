@@ -41,8 +41,8 @@ SessionLimits LimitsOf(const EnvServerOptions& options) {
 std::unique_ptr<EnvService> MakeTextCraft(const EnvServerOptions& options) {
   const std::vector<SourceRecipe> recipes =
       options.recipes.empty() ? BuiltInRecipes() : ReadRecipeFolder(options.recipes);
-  return std::make_unique<TextCraftService>(RecipeBook(recipes), LimitsOf(options),
-                                            !options.no_extensions);
+  return std::make_unique<TextCraftService>(TextCraft(RecipeBook(recipes), options.show_inventory),
+                                            LimitsOf(options), !options.no_extensions);
 }
 
 Catalogue MakeCatalogue(const WebShopFilesOptions& options) {
@@ -199,6 +199,8 @@ void Declare(OptionSet& set, EnvServerOptions& options) {
       "Questions: names of two words cannot be guessed, and observations repeat the whole game)");
   set.Add("--recipes", options.recipes,
           "TextCraft: folder of Minecraft recipe files (default: the built-in book)");
+  set.Add("--show_inventory", options.show_inventory,
+          "TextCraft: every reply also says what is held, which AgentGym's does not");
   Declare(set, options.webshop);
   Declare(set, options.sciworld);
   Declare(set, options.babyai);

@@ -45,6 +45,7 @@ struct EnvServerOptions {
   std::string task = "webshop";  // TaskKind::name
   std::string style = "";        // DeclareStyle
   std::string recipes = "";      // TextCraft: folder of recipe files; empty: the built-in book
+  bool show_inventory = false;   // TextCraft: every reply also says what is held
   WebShopFilesOptions webshop = {};
   SciWorldOptions sciworld = {};
   BabyAiOptions babyai = {};

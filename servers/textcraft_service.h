@@ -23,9 +23,9 @@ namespace agentr {
 
 class TextCraftService : public EnvService {
  public:
-  TextCraftService(RecipeBook book, SessionLimits limits, bool extensions,
+  TextCraftService(TextCraft game, SessionLimits limits, bool extensions,
                    SessionStore<TextCraftState>::Clock clock = MonotonicSeconds)
-      : game_(std::move(book)), extensions_(extensions), sessions_(limits, std::move(clock)) {}
+      : game_(std::move(game)), extensions_(extensions), sessions_(limits, std::move(clock)) {}
 
   void AddTo(HttpService& http) override;
   std::string Summary() const override;

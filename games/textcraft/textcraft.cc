@@ -17,6 +17,7 @@
 namespace agentr {
 namespace {
 
+constexpr std::string_view kInventory = "Inventory: ";
 constexpr std::string_view kUsing = " using ";
 
 // A dot of the original's regular expressions does not match a line break.
@@ -123,7 +124,8 @@ struct TextCraft::Part {
   int64_t count;
 };
 
-TextCraft::TextCraft(RecipeBook book) : book_(std::move(book)) {
+TextCraft::TextCraft(RecipeBook book, bool show_inventory)
+    : book_(std::move(book)), show_inventory_(show_inventory) {
   const RandomStream random = RandomStream(kPromptSeed).Split("textcraft");
   for (const NameId goal : book_.tasks()) {
     prompts_.push_back(TextCraftPrompt(book_, goal, random.Split(prompts_.size())));
@@ -139,12 +141,20 @@ uint32_t TextCraft::TaskOf(int64_t data_idx) const {
 }
 
 std::string TextCraft::DataHash() const {
-  return Sha256(fmt::format("{}prompts seed={} version={}\n", book_.CanonicalDump(), kPromptSeed,
-                            kPromptVersion));
+  return Sha256(fmt::format("{}prompts seed={} version={}\n{}", book_.CanonicalDump(), kPromptSeed,
+                            kPromptVersion, show_inventory_ ? "inventory shown\n" : ""));
 }
 
 void TextCraft::Step(TextCraftState& state, std::string_view action) const {
   state.done = false;
+  std::string reply = Reply(state, action);
+  if (show_inventory_ && !reply.starts_with(kInventory)) {
+    reply += fmt::format("\n{}", Inventory(state));
+  }
+  state.observation = std::move(reply);
+}
+
+std::string TextCraft::Reply(TextCraftState& state, std::string_view action) const {
   const std::string_view line = FirstLine(action);
   constexpr std::string_view kCraft = "craft ";
   constexpr std::string_view kGet = "get ";
@@ -152,19 +162,16 @@ void TextCraft::Step(TextCraftState& state, std::string_view action) const {
     const std::string_view rest = line.substr(kCraft.size());
     const size_t at = rest.rfind(kUsing);
     if (at != std::string_view::npos) {
-      state.observation = Craft(state, rest.substr(0, at), rest.substr(at + kUsing.size()));
-      return;
+      return Craft(state, rest.substr(0, at), rest.substr(at + kUsing.size()));
     }
   } else if (line.starts_with(kGet)) {
     if (const auto amount = SplitAmount(line.substr(kGet.size()))) {
-      state.observation = Get(state, amount->digits, amount->item);
-      return;
+      return Get(state, amount->digits, amount->item);
     }
   } else if (line.starts_with("inventory")) {
-    state.observation = Inventory(state);
-    return;
+    return Inventory(state);
   }
-  state.observation = fmt::format("Could not execute {}", action);
+  return fmt::format("Could not execute {}", action);
 }
 
 std::string TextCraft::Get(TextCraftState& state, std::string_view amount,
@@ -185,8 +192,8 @@ std::string TextCraft::Get(TextCraftState& state, std::string_view amount,
 }
 
 std::string TextCraft::Inventory(const TextCraftState& state) const {
-  if (state.inventory.empty()) return "Inventory: You are not carrying anything.";
-  std::string text = "Inventory: ";
+  std::string text(kInventory);
+  if (state.inventory.empty()) return text += "You are not carrying anything.";
   for (const ItemStack& stack : state.inventory) {
     text += fmt::format("[{}] ({}) ", DisplayName(book_.Name(stack.item)), stack.count);
   }

@@ -8,6 +8,10 @@
 //
 // Actions, matched at the start of the text:
 //   craft [count] ITEM using N ITEM, N ITEM     get N ITEM     inventory
+//
+// With `show_inventory` every reply to the first two also says, on a line of its own, what the
+// player then holds, in the words of `inventory`; AgentGym's server does not. A small model counts
+// wrong what it cannot see.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +50,7 @@ class TextCraft {
   static constexpr int kPromptVersion = 1;  // increased when the same seed gives other texts
 
   // Throws FatalError(kFile) for a book without tasks.
-  explicit TextCraft(RecipeBook book);
+  explicit TextCraft(RecipeBook book, bool show_inventory = false);
 
   const RecipeBook& book() const { return book_; }
   size_t task_count() const { return prompts_.size(); }
@@ -66,12 +70,13 @@ class TextCraft {
     return state.observation.empty() ? Prompt(state.task_id) : state.observation;
   }
 
-  // SHA-256 of the book and of the seed and version of the prompts.
+  // SHA-256 of the book, of the seed and version of the prompts, and of `show_inventory`.
   std::string DataHash() const;
 
  private:
   struct Part;  // one "N ITEM" of a craft action
 
+  std::string Reply(TextCraftState& state, std::string_view action) const;
   std::string Craft(TextCraftState& state, std::string_view made, std::string_view used) const;
   std::string Get(TextCraftState& state, std::string_view amount, std::string_view item) const;
   std::string Inventory(const TextCraftState& state) const;
@@ -83,6 +88,7 @@ class TextCraft {
   bool Matches(const Recipe& recipe, const std::vector<Part>& parts) const;
 
   RecipeBook book_;
+  bool show_inventory_;
   std::vector<std::string> prompts_;  // by task
 };
 

@@ -159,8 +159,15 @@ void Reader::ReadInventory(TextCraftView& view, std::string_view text) const {
   }
 }
 
+// A server with --show_inventory says behind every reply what is held.
 void Reader::Apply(TextCraftView& view, const std::string& action,
                    std::string_view observation) const {
+  const size_t shown = observation.find("Inventory:");
+  if (shown != 0 && shown != std::string_view::npos) {
+    Apply(view, action, observation.substr(0, shown - 1));
+    ReadInventory(view, observation.substr(shown));
+    return;
+  }
   if (observation.starts_with("Got ")) {
     const Part part = ReadPart(observation.substr(4));
     Add(view, part.name, part.count);

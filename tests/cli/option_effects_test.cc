@@ -77,6 +77,8 @@ determines: agent_train self_train
 determines: env_server
 --attributes --babyai_level --babyai_task --human_goals --num_products --oracle_base
 --oracle_model --products --recipes --scienceworld_jar --shop_seed --show_attributes
+determines: env_server make_demos
+--show_inventory
 determines: lm_server
 --adapter
 determines: make_demos

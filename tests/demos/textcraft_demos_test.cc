@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "common/text.h"
 #include "games/textcraft/recipe_text.h"
 #include "games/textcraft/textcraft.h"
 #include "games/textcraft/textcraft_prompt.h"
@@ -62,33 +63,38 @@ TEST(TextCraftDemosTest, NeverPlaysTheGoalOfATestTask) {
 }
 
 // The game itself answers as the rows say; only what it takes is trained.
+// With and without the inventory behind every reply.
 TEST(TextCraftDemosTest, EpisodesAreThoseOfTheGame) {
-  const TextCraft game{RecipeBook(BuiltInRecipes())};
-  const TextCraftFamily family;
-  int episodes = 0, mistakes = 0;
-  for (const DemoRow& row : Rows({.slips = 0.3, .built_in = 1})) {
-    if (!IsEpisode(row)) continue;
-    ++episodes;
-    uint32_t task = 0;
-    while (DisplayName(game.book().Name(game.book().tasks()[task])) != GoalOf(row)) ++task;
-    TextCraftState state = game.Start(task);
-    for (size_t i = kFirstObservation + 1; i < row["messages"].size(); i += 2) {
-      ASSERT_FALSE(state.done);
-      const std::string action = family.ParseAction(Content(row, i));
-      game.Step(state, action);
-      if (i + 1 < row["messages"].size()) {
-        EXPECT_EQ(Content(row, i + 1), state.observation);
+  for (const bool shown : {false, true}) {
+    const TextCraft game(RecipeBook(BuiltInRecipes()), shown);
+    const TextCraftFamily family;
+    int episodes = 0, mistakes = 0;
+    for (const DemoRow& row : Rows({.slips = 0.3, .show_inventory = shown, .built_in = 1})) {
+      if (!IsEpisode(row)) continue;
+      ++episodes;
+      uint32_t task = 0;
+      while (DisplayName(game.book().Name(game.book().tasks()[task])) != GoalOf(row)) ++task;
+      TextCraftState state = game.Start(task);
+      for (size_t i = kFirstObservation + 1; i < row["messages"].size(); i += 2) {
+        ASSERT_FALSE(state.done);
+        const std::string action = family.ParseAction(Content(row, i));
+        game.Step(state, action);
+        if (i + 1 < row["messages"].size()) {
+          EXPECT_EQ(Content(row, i + 1), OneLine(state.observation));
+          EXPECT_EQ(Content(row, i + 1).find("Inventory: ") != std::string::npos,
+                    shown || action == "inventory");
+        }
+        const bool trained = row["messages"][i]["weight"] == 1;
+        if (trained) {
+          EXPECT_FALSE(family.IsRefusal("", action, state.observation)) << action;
+        }
+        mistakes += trained ? 0 : 1;
       }
-      const bool trained = row["messages"][i]["weight"] == 1;
-      if (trained) {
-        EXPECT_FALSE(family.IsRefusal("", action, state.observation)) << action;
-      }
-      mistakes += trained ? 0 : 1;
+      EXPECT_TRUE(state.done);
     }
-    EXPECT_TRUE(state.done);
+    EXPECT_THAT(episodes, Gt(100));
+    EXPECT_THAT(mistakes, Gt(50));
   }
-  EXPECT_THAT(episodes, Gt(100));
-  EXPECT_THAT(mistakes, Gt(50));
 }
 
 TEST(TextCraftDemosTest, MistakesAreTrainedWhereThatIsAskedFor) {

@@ -90,6 +90,24 @@ TEST_F(TextCraftTest, InventoryInOrderOfArrival) {
   EXPECT_EQ(Play("inventory"), "Inventory: [coal] (2) [oak planks] (4) [oak log] (1) ");
 }
 
+TEST(TextCraftInventoryTest, IsShownBehindEveryReplyWhereThatIsAskedFor) {
+  const TextCraft game(testing::SmallBook(), /*show_inventory=*/true);
+  TextCraftState state = game.Start(0);
+  const auto play = [&](std::string_view action) {
+    game.Step(state, action);
+    return state.observation;
+  };
+  EXPECT_EQ(play("craft 4 oak planks using 1 oak log"),
+            "Could not find enough items to craft minecraft:oak_planks\n"
+            "Inventory: You are not carrying anything.");
+  EXPECT_EQ(play("get 2 oak log"), "Got 2 oak log\nInventory: [oak log] (2) ");
+  EXPECT_EQ(play("inventory"), "Inventory: [oak log] (2) ");
+  EXPECT_EQ(play("craft 4 oak planks using 1 oak log"),
+            "Crafted 4 minecraft:oak_planks\nInventory: [oak log] (1) [oak planks] (4) ");
+  EXPECT_TRUE(state.done);
+  EXPECT_NE(game.DataHash(), TextCraft(testing::SmallBook()).DataHash());
+}
+
 TEST_F(TextCraftTest, WhiteSpaceAroundIngredientsIsPythons) {
   Play("get 2 oak log");
   EXPECT_EQ(Play("craft 4 oak planks using \u00a01 oak log\u3000\x1f"),

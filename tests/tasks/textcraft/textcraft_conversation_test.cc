@@ -48,6 +48,26 @@ TEST(TextCraftConversation, NotesRefusals) {
   EXPECT_EQ(ReadTextCraft(more)->wasted_turns, 0);
 }
 
+// As env_server --show_inventory says it, on one line as searches keep it. The turn that brought
+// the other log is not in the conversation any more.
+TEST(TextCraftConversation, BelievesWhatEveryReplySaysIsHeld) {
+  const std::vector<Message> messages = DoorConversation(
+      {{"get 1 oak log", "Got 1 oak log Inventory: [oak log] (2) "},
+       {"craft 4 oak planks using 1 oak log",
+        "Crafted 4 minecraft:oak_planks Inventory: [oak log] (1) [oak planks] (4) "}});
+  const auto view = ReadTextCraft(messages);
+  ASSERT_TRUE(view);
+  EXPECT_THAT(view->held, ElementsAre(4, 1, 0, 0, 0));
+  EXPECT_EQ(view->wasted_turns, 0);
+  std::vector<Message> more = messages;
+  more.push_back({"assistant", "Action: get 1 oak planks"});
+  more.push_back({"user", "Could not find oak planks Inventory: [oak log] (1) [oak planks] (4) "});
+  const auto refused = ReadTextCraft(more);
+  EXPECT_THAT(refused->held, ElementsAre(4, 1, 0, 0, 0));
+  EXPECT_EQ(refused->wasted_turns, 1);
+  EXPECT_THAT(refused->not_found, ElementsAre(1, 0, 0, 0, 0));
+}
+
 TEST(TextCraftConversation, ReadsActionsOfKnownItems) {
   const std::vector<Message> messages = DoorConversation({});
   const auto view = ReadTextCraft(messages);
