@@ -165,12 +165,16 @@ nlohmann::ordered_json SlipJson(const SlipMetrics& metrics, int window) {
 }
 
 std::string SlipTable(std::span<const SlipColumn> columns, int window) {
+  constexpr size_t kShare = 0, kLastOfSlips = 3;  // lines of SlipRows
+  const bool slipped = std::ranges::any_of(
+      columns, [](const SlipColumn& column) { return column.metrics.slips > 0; });
   std::vector<std::vector<SlipRow>> rows;
   for (const SlipColumn& column : columns) {
     rows.push_back(SlipRows(column.metrics, column.episodes, window));
   }
   std::string table;
   for (size_t line = 0; line < rows.front().size(); ++line) {
+    if (!slipped && line > kShare && line <= kLastOfSlips) continue;  // nothing but dashes
     table += fmt::format("{:<{}}", rows.front()[line].first, kSlipNameWidth);
     for (size_t i = 0; i + 1 < rows.size(); ++i) {
       table += fmt::format("{:<{}}", rows[i][line].second, kSlipColumnWidth);

@@ -90,6 +90,13 @@ TEST(SlipMetricsTest, WhatTheWorldDoesNotTellIsADash) {
   EXPECT_TRUE(SlipJson(SlipMetrics(), 5)["mean_steps_to_undo"].is_null());
 }
 
+TEST(SlipMetricsTest, WithoutASlipOnlyTheirShareIsTold) {
+  const std::vector episodes = {HandEpisode(1, 0, 0, {"a"})};
+  const std::string table = SlipTable(std::array{SlipColumn{MeasureSlips(episodes, {}), 1}}, 5);
+  EXPECT_THAT(table, HasSubstr("slips               0.0 % (0 of 1) of the steps\nfalse revisions"));
+  EXPECT_THAT(table, HasSubstr("end in a loop       0.0 % (0 of 1)\n"));
+}
+
 TEST(SlipMetricsTest, EpisodeFilesKeepSlips) {
   Episode episode = HandMade()[0];
   episode.turns[1].slip->response = "Action: x";
