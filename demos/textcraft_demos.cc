@@ -195,6 +195,58 @@ std::optional<TaughtStep> MistakenBelief(const TextCraftView& truth,
   return std::nullopt;
 }
 
+// A command that is taken to use other ingredients than it does.
+struct Misreading {
+  size_t command;  // index into TextCraftView::commands
+  std::vector<ItemCount> ingredients;
+};
+
+// What small models make of the command that the thought recites last: the ingredients of the line
+// above or below, one of them beside or in place of its own, one left out, or another number.
+// Nothing if what comes out is a command that is shown.
+std::optional<Misreading> Misread(const TextCraftView& view, std::string_view thought,
+                                  RandomStream& random) {
+  const CraftCommand* read = LastRecited(view, thought);
+  if (read == nullptr || view.commands.size() < 2) return std::nullopt;
+  const auto at = static_cast<size_t>(read - view.commands.data());
+  Misreading misreading{at, {read->ingredients.begin(), read->ingredients.end()}};
+  std::vector<ItemCount>& parts = misreading.ingredients;
+  const bool below = at == 0 || (at + 1 < view.commands.size() && random.Chance(0.5));
+  const std::span other = view.commands[below ? at + 1 : at - 1].ingredients;
+  if (parts.empty() || other.empty()) return std::nullopt;
+  const ItemCount foreign = random.Pick(other);
+  ItemCount& own = parts[random.Below(parts.size())];
+  switch (random.Below(5)) {
+    case 0:
+      parts.assign(other.begin(), other.end());
+      break;
+    case 1:
+      own = foreign;
+      break;
+    case 2:
+      parts.insert(parts.begin(), foreign);
+      break;
+    case 3:
+      own.count += own.count > 1 && random.Chance(0.5) ? -1 : 1;
+      break;
+    default:
+      if (parts.size() == 1) return std::nullopt;
+      parts.erase(parts.begin() + (&own - parts.data()));
+  }
+  std::set<int> items;
+  for (const ItemCount& part : parts) {
+    if (part.item == read->result || !items.insert(part.item).second) return std::nullopt;
+  }
+  const auto same = [](const ItemCount& a, const ItemCount& b) {
+    return a.item == b.item && a.count == b.count;
+  };
+  const bool shown = std::ranges::any_of(view.commands, [&](const CraftCommand& command) {
+    return command.result == read->result &&
+           std::ranges::is_permutation(command.ingredients, parts, same);
+  });
+  return shown ? std::nullopt : std::optional(std::move(misreading));
+}
+
 // Left out where the commands show no way, or the game refuses what the teacher says.
 void SceneMaker::AddEpisode(const Scene& scene, uint32_t goal, RandomStream random) {
   std::vector<Message> messages =
@@ -213,7 +265,17 @@ void SceneMaker::AddEpisode(const Scene& scene, uint32_t goal, RandomStream rand
     trained.push_back(0);
     failed = family_.IsRefusal("", action, state.observation);
   };
+  std::optional<Misreading> misreading;
   for (int turn = 0; turn < options_.max_turns && !state.done; ++turn) {
+    if (misreading) {  // until the game refuses what comes of it, sometimes more than once
+      constexpr double kSaidAgain = 0.3;
+      std::optional<TextCraftView> view = ReadTextCraft(messages);
+      view->commands[misreading->command].ingredients = misreading->ingredients;
+      const std::optional<TaughtStep> step = TeachTextCraft(*view);
+      if (step) say(step->thought, ActionText(*view, step->action), false);
+      if (!step || (failed && !random.Chance(kSaidAgain))) misreading.reset();
+      continue;
+    }
     if (failed && options_.look) {
       say("I look at what I hold.", "inventory", true);
       continue;
@@ -222,7 +284,12 @@ void SceneMaker::AddEpisode(const Scene& scene, uint32_t goal, RandomStream rand
     const std::optional<TaughtStep> step = view ? TeachTextCraft(*view) : std::nullopt;
     if (!step) return;
     const bool slips = random.Chance(options_.slips);
-    // Nothing is drawn without beliefs, so that the rows of a seed stay what they were.
+    // Nothing is drawn without misreadings or beliefs, so that the rows of a seed stay what they
+    // were.
+    if (slips && options_.misreadings > 0 && random.Chance(options_.misreadings)) {
+      misreading = Misread(*view, step->thought, random);
+      if (misreading) continue;
+    }
     if (slips && options_.beliefs > 0 && random.Chance(options_.beliefs)) {
       if (const std::optional<TaughtStep> believed =
               MistakenBelief(*view, ReadTextCraft(messages), *step)) {

@@ -5,8 +5,9 @@
 // calls it, is never played. A scene is a list of commands; its rows are episodes for several goals
 // of that list and a question about its commands, so that all of them begin alike and training
 // computes the beginning once. In some turns a mistake is made: it is not trained, what follows it
-// is. It is a slip, that is another action behind a right thought, or comes from a wrong belief of
-// what is held. Of some episodes one step is judged, as the verifier "actor" asks
+// is. It is a slip, that is another action behind a right thought, or comes from a misread
+// command, by which the agent goes until the game refuses what comes of it, or from a wrong belief
+// of what is held. Of some episodes one step is judged, as the verifier "actor" asks
 // (configs/verifier), by what is known of it: a step of the teacher is good, a mistake that was
 // refused or made what nobody needs is bad, and of a look at the inventory nothing can be told.
 #pragma once
@@ -25,6 +26,7 @@ struct TextCraftDemoOptions {
   bool train_slips = false;     // the mistakes themselves are trained as well
   bool look = false;            // a refused turn is followed by a look at what is held
   bool show_inventory = false;  // as env_server --show_inventory
+  double misreadings = 0;       // share of the mistakes that come from a misread command
   double beliefs = 0;        // share of the mistakes that come from a wrong belief of what is held
   double built_in = 0.15;    // share of the books that are the built-in one as it is
   int goals = 5;             // most episodes of a scene

@@ -293,6 +293,10 @@ std::string Recital(const TextCraftView& view, const CraftCommand& command) {
   return text + fmt::format(" makes {}", command.count);
 }
 
+const CraftCommand* LastRecited(const TextCraftView& view, std::string_view thought) {
+  return Recitals(view, thought).last;
+}
+
 std::optional<TaughtStep> TeachTextCraft(const TextCraftView& view) { return Teacher(view).Next(); }
 
 std::optional<TaughtStep> ExplainTextCraft(const TextCraftView& view, std::string_view action) {

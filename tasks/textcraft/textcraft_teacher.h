@@ -30,6 +30,9 @@ struct TaughtStep {
 // "oak door using 6 oak planks makes 3".
 std::string Recital(const TextCraftView& view, const CraftCommand& command);
 
+// The command of the view that the thought recites last; nullptr if it recites none.
+const CraftCommand* LastRecited(const TextCraftView& view, std::string_view thought);
+
 // Nothing where the commands show no way to the goal. The same view gives the same step, and from
 // whatever is held the steps lead to the goal.
 std::optional<TaughtStep> TeachTextCraft(const TextCraftView& view);
