@@ -272,6 +272,7 @@ void SceneMaker::AddEpisode(const Scene& scene, uint32_t goal, RandomStream rand
       std::optional<TextCraftView> view = ReadTextCraft(messages);
       view->commands[misreading->command].ingredients = misreading->ingredients;
       const std::optional<TaughtStep> step = TeachTextCraft(*view);
+      if (!step && !failed) return;
       if (step) say(step->thought, ActionText(*view, step->action), false);
       if (!step || (failed && !random.Chance(kSaidAgain))) misreading.reset();
       continue;

@@ -2,16 +2,22 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "common/text.h"
 #include "games/textcraft/recipe_text.h"
 #include "games/textcraft/textcraft.h"
 #include "games/textcraft/textcraft_prompt.h"
+#include "tasks/action_text.h"
 #include "tasks/splits.h"
+#include "tasks/textcraft/textcraft_conversation.h"
 #include "tasks/textcraft/textcraft_family.h"
+#include "tasks/textcraft/textcraft_teacher.h"
 #include "training/data/parsed_row.h"
 
 namespace agentr {
@@ -161,6 +167,46 @@ TEST(TextCraftDemosTest, AWrongBeliefIsGivenUpBehindALook) {
   };
   EXPECT_GT(changes(1), 0.6);
   EXPECT_EQ(changes(0), 0);
+}
+
+// The thought of a misread turn says a command that the list has not; no trained thought does.
+TEST(TextCraftDemosTest, AMisreadCommandIsReadRightOnceTheGameRefusesIt) {
+  int misread = 0, mended = 0;
+  for (const DemoRow& row : Rows({.slips = 0.3, .misreadings = 1})) {
+    if (!IsEpisode(row)) continue;
+    std::vector<Message> history = {{"user", Content(row, kFirstObservation)}};
+    bool was_misread = false;
+    for (size_t i = kFirstObservation + 1; i < row["messages"].size(); i += 2) {
+      const std::optional<TextCraftView> view = ReadTextCraft(history);
+      ASSERT_TRUE(view);
+      const std::string response = Content(row, i);
+      const std::string thought(ThoughtOf(response));
+      std::vector<std::string> recitals;
+      for (const CraftCommand& command : view->commands) {
+        recitals.push_back(Recital(*view, command));
+      }
+      // "log using …" is a part of "oak log using …".
+      std::ranges::sort(recitals, std::greater(), &std::string::size);
+      std::string rest = thought;
+      for (const std::string& recital : recitals) {
+        if (const size_t at = rest.find(recital); at != rest.npos) rest.erase(at, recital.size());
+      }
+      const bool is_misread = rest.find(" makes ") != rest.npos;
+      if (row["messages"][i]["weight"] == 1) {
+        EXPECT_FALSE(is_misread) << thought;
+        if (was_misread) {
+          EXPECT_THAT(thought, StartsWith("That did not work. "));
+          ++mended;
+        }
+      }
+      misread += is_misread ? 1 : 0;
+      was_misread = is_misread;
+      history.push_back({"assistant", Content(row, i)});
+      if (i + 1 < row["messages"].size()) history.push_back({"user", Content(row, i + 1)});
+    }
+  }
+  EXPECT_THAT(mended, Gt(50));
+  EXPECT_THAT(misread, Gt(mended * 3 / 2)) << "an agent goes by what it misread for some turns";
 }
 
 TEST(TextCraftDemosTest, ARecoveryOwnsThatTheLastActionFailed) {
