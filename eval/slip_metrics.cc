@@ -49,8 +49,16 @@ SlipMetrics OfEpisode(const Episode& episode, const SlipMetricOptions& options) 
       sums.changing_slips += turn.slip->changed_state;
       sums.undone_slips += turn.slip->undone_after > 0;
       sums.steps_to_undo += turn.slip->undone_after;
-    } else {
-      sums.refused_own += refused(turn);
+    } else if (refused(turn)) {
+      ++sums.refused_own;
+      const auto rest = turns.subspan(i + 1);
+      const auto next = std::ranges::find_if(
+          rest, [&](const EpisodeTurn& later) { return later.action != options.revisions.action; });
+      if (next != rest.end() && !next->slip) {
+        ++sums.behind_refusals;
+        sums.said_again += next->action == turn.action;
+        sums.then_taken += !next->refused;
+      }
     }
     if (revises(turn)) {
       ++sums.revisions;
@@ -80,6 +88,15 @@ std::string Undone(const SlipMetrics& m) {
   return text;
 }
 
+std::string BehindRefusals(const SlipMetrics& m) {
+  if (m.behind_refusals == 0) return "-";
+  const auto percent = [&](int64_t part) {
+    return 100 * static_cast<double>(part) / static_cast<double>(m.behind_refusals);
+  };
+  return fmt::format("{:.1f} % say it again, {:.1f} % work", percent(m.said_again),
+                     percent(m.then_taken));
+}
+
 // A name and what it says.
 using SlipRow = std::pair<std::string, std::string>;
 
@@ -91,6 +108,7 @@ std::vector<SlipRow> SlipRows(const SlipMetrics& m, int64_t episodes, int window
       {"undone slips", Undone(m)},
       {"false revisions", OfAll(m.false_revisions, m.revisions)},
       {"refused, no slips", OfAll(m.refused_own, m.steps - m.slips)},
+      {"behind a refusal", BehindRefusals(m)},
       {"end in a loop", OfAll(m.ended_in_loop, episodes)}};
   if (m.missed_slips > 0) {
     rows[0].second += fmt::format("; {} missed", m.missed_slips);

@@ -24,6 +24,9 @@ struct SlipMetrics {
   int64_t slipping = 0;         // episodes with a slip
   int64_t successes = 0;        // of the episodes with a slip
   int64_t refused_own = 0;      // refused steps that were no slip
+  int64_t behind_refusals = 0;  // of those, the ones whose next turn but a revision does not slip
+  int64_t said_again = 0;       // of those, the ones that the next such turn says again
+  int64_t then_taken = 0;       // of those, the ones whose next such turn was not refused
   int64_t revisions = 0;        // revision turns
   int64_t revised_slips = 0;    // slips with a revision turn within the next `window` steps
   int64_t false_revisions = 0;  // revision turns without a slip or a refused step in the last
@@ -36,13 +39,16 @@ struct SlipMetrics {
   SlipMetrics& operator+=(const SlipMetrics& other);
 };
 
-inline constexpr std::array<SumField<SlipMetrics>, 13> kSlipFields = {
+inline constexpr std::array<SumField<SlipMetrics>, 16> kSlipFields = {
     {{"steps", &SlipMetrics::steps},
      {"slips", &SlipMetrics::slips},
      {"missed_slips", &SlipMetrics::missed_slips},
      {"slipping_episodes", &SlipMetrics::slipping},
      {"slipping_successes", &SlipMetrics::successes},
      {"refused_own_steps", &SlipMetrics::refused_own},
+     {"behind_refusals", &SlipMetrics::behind_refusals},
+     {"said_again", &SlipMetrics::said_again},
+     {"then_taken", &SlipMetrics::then_taken},
      {"revisions", &SlipMetrics::revisions},
      {"revised_slips", &SlipMetrics::revised_slips},
      {"false_revisions", &SlipMetrics::false_revisions},

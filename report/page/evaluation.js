@@ -65,6 +65,9 @@ function slipFigures(slips, episodes) {
     [slips.mean_steps_to_undo === null ? '–' : number(slips.mean_steps_to_undo), 'steps until a slip is undone'],
     [percent(slips.false_revisions, slips.revisions), 'of the revisions without a reason'],
     [percent(slips.refused_own_steps, slips.steps - slips.slips), 'of the other steps refused'],
+    ...slips.behind_refusals > 0 ? [
+      [percent(slips.said_again, slips.behind_refusals), 'of them said again'],
+      [percent(slips.then_taken, slips.behind_refusals), 'of them followed by one that is not refused']] : [],
     [percent(slips.ended_in_loop, episodes), 'of the episodes end in a loop']]);
 }
 

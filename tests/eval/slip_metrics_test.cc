@@ -51,6 +51,9 @@ TEST(SlipMetricsTest, CountsOfAHandMadeEpisode) {
   EXPECT_EQ(m.slipping, 2);
   EXPECT_EQ(m.successes, 1);
   EXPECT_EQ(m.refused_own, 2);
+  EXPECT_EQ(m.behind_refusals, 1) << "the other refusal is the last turn";
+  EXPECT_EQ(m.then_taken, 1);
+  EXPECT_EQ(m.said_again, 0);
   EXPECT_EQ(m.revisions, 3);
   EXPECT_EQ(m.revised_slips, 1) << "that of step 1";
   EXPECT_EQ(m.false_revisions, 1) << "step 6 follows the refusal of step 4";
@@ -60,6 +63,21 @@ TEST(SlipMetricsTest, CountsOfAHandMadeEpisode) {
   EXPECT_EQ(m.ended_in_loop, 1) << "by what was said";
   // With a shorter memory the revision of step 6 has no reason either.
   EXPECT_EQ(MeasureSlips(HandMade(), {.window = 1}).false_revisions, 2);
+}
+
+// A revision turn is passed over; behind the last refusal the environment gets a slip.
+TEST(SlipMetricsTest, WhatIsSaidBehindARefusal) {
+  Episode episode = HandEpisode(1, 0, 0, {"a", "wait", "a", "b", "c", "wait", "slip"});
+  for (const size_t turn : {0, 2, 3, 4}) episode.turns[turn].refused = true;
+  episode = WithSlips(std::move(episode), {{6, {.said = "d"}}});
+  const std::vector episodes = {episode};
+  const SlipMetrics m = MeasureSlips(episodes, {});
+  EXPECT_EQ(m.refused_own, 4);
+  EXPECT_EQ(m.behind_refusals, 3);
+  EXPECT_EQ(m.said_again, 1);
+  EXPECT_EQ(m.then_taken, 0);
+  EXPECT_THAT(SlipTable(std::array{SlipColumn{m, 1}}, 5),
+              HasSubstr("behind a refusal    33.3 % say it again, 0.0 % work\n"));
 }
 
 TEST(SlipMetricsTest, TheSummaryHasThemOnlyWithSlips) {
