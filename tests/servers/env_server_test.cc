@@ -26,7 +26,8 @@ using ::testing::HasSubstr;
 std::unique_ptr<EnvServer> Serve(SessionLimits limits = {}, bool extensions = true,
                                  SessionStore<TextCraftState>::Clock clock = MonotonicSeconds) {
   return std::make_unique<EnvServer>(
-      std::make_unique<TextCraftService>(testing::SmallBook(), limits, extensions, clock),
+      std::make_unique<TextCraftService>(TextCraft(testing::SmallBook()), limits, extensions,
+                                         clock),
       HttpServiceOptions{});
 }
 
