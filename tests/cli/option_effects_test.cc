@@ -83,8 +83,8 @@ determines: lm_server
 --adapter
 determines: make_demos
 --beliefs --built_in --chat_rows --goals --held_out_books --judgements --look --max_commands
---misreadings --questions --scenes --shop_checks --shop_goals --shop_products --shop_slips --slips
---textcraft_books --train_slips --webshop_shops
+--misreadings --questions --scenes --shop_checks --shop_goals --shop_products --shop_slips
+--slips --textcraft_books --train_slips --webshop_shops
 determines: mcts_collect
 --exploration --max_depth --n_gen
 determines: model_convert
