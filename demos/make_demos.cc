@@ -76,10 +76,11 @@ void Declare(OptionSet& set, MakeDemosOptions& options) {
           "After a refused turn look at what is held before the next step");
   set.Add("--show_inventory", options.textcraft.show_inventory,
           "Every reply also says what is held, as with env_server --show_inventory");
-  set.Add("--misreadings", options.textcraft.misreadings,
-          "Share of the mistakes that come from a misread command: the thought says other "
-          "ingredients, and the agent goes by it until the game refuses what comes of it; where no "
-          "command can be misread, it is another mistake")
+  set.Add(
+         "--misreadings", options.textcraft.misreadings,
+         "Share of the mistakes that come from a misread command: the thought says other "
+         "ingredients, and the agent follows it until the game refuses an action; where no command "
+         "can be misread, another mistake is made")
       .Range(0, 1);
   set.Add("--beliefs", options.textcraft.beliefs,
           "Share of the mistakes that come from a wrong belief: the thought says that something is "

@@ -5,9 +5,9 @@
 // calls it, is never played. A scene is a list of commands; its rows are episodes for several goals
 // of that list and a question about its commands, so that all of them begin alike and training
 // computes the beginning once. In some turns a mistake is made: it is not trained, what follows it
-// is. It is a slip, that is another action behind a right thought, or comes from a misread
-// command, by which the agent goes until the game refuses what comes of it, or from a wrong belief
-// of what is held. Of some episodes one step is judged, as the verifier "actor" asks
+// is. It is a slip, that is another action behind a right thought, or it comes from a wrong belief
+// of what is held, or from a misread command, which the agent follows until the game refuses an
+// action. Of some episodes one step is judged, as the verifier "actor" asks
 // (configs/verifier), by what is known of it: a step of the teacher is good, a mistake that was
 // refused or made what nobody needs is bad, and of a look at the inventory nothing can be told.
 #pragma once

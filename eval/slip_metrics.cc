@@ -100,19 +100,23 @@ std::string BehindRefusals(const SlipMetrics& m) {
 // A name and what it says.
 using SlipRow = std::pair<std::string, std::string>;
 
-std::vector<SlipRow> SlipRows(const SlipMetrics& m, int64_t episodes, int window) {
-  std::vector<SlipRow> rows = {
-      {"slips", OfAll(m.slips, m.steps) + " of the steps"},
-      {"slipping episodes", "success in " + OfAll(m.successes, m.slipping)},
-      {fmt::format("revised in {} steps", window), OfAll(m.revised_slips, m.slips)},
-      {"undone slips", Undone(m)},
-      {"false revisions", OfAll(m.false_revisions, m.revisions)},
-      {"refused, no slips", OfAll(m.refused_own, m.steps - m.slips)},
-      {"behind a refusal", BehindRefusals(m)},
-      {"end in a loop", OfAll(m.ended_in_loop, episodes)}};
+// What becomes of slips is told only if `slipped`: without a slip in any column it would be dashes.
+std::vector<SlipRow> SlipRows(const SlipColumn& column, int window, bool slipped) {
+  const SlipMetrics& m = column.metrics;
+  std::vector<SlipRow> rows = {{"slips", OfAll(m.slips, m.steps) + " of the steps"}};
   if (m.missed_slips > 0) {
     rows[0].second += fmt::format("; {} missed", m.missed_slips);
   }
+  if (slipped) {
+    rows.insert(rows.end(),
+                {{"slipping episodes", "success in " + OfAll(m.successes, m.slipping)},
+                 {fmt::format("revised in {} steps", window), OfAll(m.revised_slips, m.slips)},
+                 {"undone slips", Undone(m)}});
+  }
+  rows.insert(rows.end(), {{"false revisions", OfAll(m.false_revisions, m.revisions)},
+                           {"refused, no slips", OfAll(m.refused_own, m.steps - m.slips)},
+                           {"behind a refusal", BehindRefusals(m)},
+                           {"end in a loop", OfAll(m.ended_in_loop, column.episodes)}});
   return rows;
 }
 
@@ -183,16 +187,14 @@ nlohmann::ordered_json SlipJson(const SlipMetrics& metrics, int window) {
 }
 
 std::string SlipTable(std::span<const SlipColumn> columns, int window) {
-  constexpr size_t kShare = 0, kLastOfSlips = 3;  // lines of SlipRows
   const bool slipped = std::ranges::any_of(
       columns, [](const SlipColumn& column) { return column.metrics.slips > 0; });
   std::vector<std::vector<SlipRow>> rows;
   for (const SlipColumn& column : columns) {
-    rows.push_back(SlipRows(column.metrics, column.episodes, window));
+    rows.push_back(SlipRows(column, window, slipped));
   }
   std::string table;
   for (size_t line = 0; line < rows.front().size(); ++line) {
-    if (!slipped && line > kShare && line <= kLastOfSlips) continue;  // nothing but dashes
     table += fmt::format("{:<{}}", rows.front()[line].first, kSlipNameWidth);
     for (size_t i = 0; i + 1 < rows.size(); ++i) {
       table += fmt::format("{:<{}}", rows[i][line].second, kSlipColumnWidth);

@@ -9,9 +9,8 @@
 // Actions, matched at the start of the text:
 //   craft [count] ITEM using N ITEM, N ITEM     get N ITEM     inventory
 //
-// With `show_inventory` every reply to the first two also says, on a line of its own, what the
-// player then holds, in the words of `inventory`; AgentGym's server does not. A small model counts
-// wrong what it cannot see.
+// With `show_inventory` every reply but that to `inventory` also says, on a line of its own, what
+// the player then holds, in the same words. AgentGym's server does not.
 #pragma once
 
 #include <cstdint>
