@@ -309,6 +309,11 @@ AGENTR_INLINE void AddHalf(const std::byte* block, int half, const LeftBlock* a,
 
 // --- tiles ---------------------------------------------------------------------------------------
 
+// With few rows a product waits for its weights. The processor fetches ahead by itself, but begins
+// anew with each short matrix of a small model. The panels follow each other, so that what is
+// fetched behind the end of one is the next.
+constexpr int64_t kAhead = 2048;  // bytes
+
 template <class Q, int kRows>
 AGENTR_SIMD void BlockTile(const BlockProduct& p, const std::byte* b, int64_t row, float* c) {
   const LeftBlock* a = p.a + row * p.lda;
@@ -317,6 +322,8 @@ AGENTR_SIMD void BlockTile(const BlockProduct& p, const std::byte* b, int64_t ro
     const std::byte* head = b;
     b += Q::kHeadBytes;
     for (int i = 0; i < Q::kSuper; ++i, ++a, b += Q::kBlockBytes) {
+#pragma GCC unroll 16
+      for (int at = 0; at < Q::kBlockBytes + 63; at += 64) __builtin_prefetch(b + kAhead + at);
       IntVec dots[kRows];
 #pragma GCC unroll 2
       for (int half = 0; half < 2; ++half) {
