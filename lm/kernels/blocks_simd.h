@@ -310,8 +310,8 @@ AGENTR_INLINE void AddHalf(const std::byte* block, int half, const LeftBlock* a,
 // --- tiles ---------------------------------------------------------------------------------------
 
 // With few rows a product waits for its weights. The processor fetches ahead by itself, but begins
-// anew with each short matrix of a small model. The panels follow each other, so that what is
-// fetched behind the end of one is the next.
+// anew with each short matrix of a small model. The panels follow each other, so
+// behind the end of one lies the next.
 constexpr int64_t kAhead = 2048;  // bytes
 
 template <class Q, int kRows>
