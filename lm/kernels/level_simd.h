@@ -14,6 +14,7 @@ constexpr int kBf16LeftBytes = AGENTR_BF16 ? 2 : 4;
 #include "lm/kernels/vectors_simd.h"
 #include "lm/kernels/products_simd.h"
 #include "lm/kernels/rows_simd.h"
+#include "lm/kernels/block_types_simd.h"
 #include "lm/kernels/blocks_simd.h"
 #include "lm/kernels/attention_simd.h"
 // clang-format on
