@@ -1,6 +1,6 @@
-// Products with quantised weights, of the types in block_types_simd.h. Within 32 steps in depth the
-// products of bytes are summed as whole numbers, without overflow; then they are scaled and added to
-// float sums, which stay in registers for the whole depth.
+// Products with quantised weights, of the types in block_types_simd.h. Within 32 steps in depth
+// the products of bytes are summed as whole numbers, without overflow; then they are scaled and
+// added to float sums, which stay in registers for the whole depth.
 
 // --- sums of products of bytes -------------------------------------------------------------------
 
