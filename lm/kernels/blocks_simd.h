@@ -47,7 +47,7 @@ AGENTR_INLINE void AddHalf(const std::byte* block, int half, const LeftBlock* a,
 #elif AGENTR_WIDTH >= 8
 
 template <class Q>
-constexpr int kBlockRows = AGENTR_WIDTH == 16 ? 6
+constexpr int kBlockRows = AGENTR_WIDTH == 16                 ? 6
                            : Q::kMost == 31 || Q::kMost == 63 ? 3
                                                               : 4;
 
