@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "common/error.h"
 #include "rl/worlds/prompt_changes.h"

@@ -1,14 +1,10 @@
 // Behaviour cloning, and filtered behaviour cloning offline and online.
 #include <fmt/format.h>
 
-#include <cmath>
-#include <set>
-
 #include "common/error.h"
 #include "rl/algorithms/weighted_step.h"
 #include "rl/losses/returns.h"
 #include "rl/rl_context.h"
-#include "training/data/batch_builder.h"
 #include "training/trainer.h"
 
 namespace agentr {

@@ -6,11 +6,7 @@
 // turns. The log-probabilities of the old policy are those that the sampler notes: of the model's
 // own distribution, which plays at --temperature 1 and at no other. Each response is trained once
 // per iteration.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>

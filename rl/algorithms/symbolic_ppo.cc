@@ -8,7 +8,6 @@
 // that the policy that is scored is about the one that played; evaluations use running averages.
 #include <c10/core/GradMode.h>
 
-#include <algorithm>
 #include <span>
 #include <utility>
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>

@@ -7,7 +7,6 @@
 
 #include <deque>
 #include <list>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

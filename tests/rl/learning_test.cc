@@ -1,6 +1,5 @@
 // The algorithms on the toy game Echo, with a model of two layers from random weights: that they
 // learn, and what must hold while they do.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // Many processes against one: the same steps, whatever is shared out.
 #include "training/distributed/sharded_parameters.h"
 
-#include <cmath>
 #include <mutex>
 
 #include "tests/training/batches.h"

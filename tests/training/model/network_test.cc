@@ -1,6 +1,5 @@
 #include "training/model/network.h"
 
-#include <fmt/format.h>
 #include <torch/library.h>
 #include <torch/version.h>
 
