@@ -118,8 +118,6 @@ TEST_F(Store, KeepsTransitionsAndEpisodes) {
   ASSERT_EQ(store.episodes().size(), 2u);
   EXPECT_EQ(store.episodes()[1].transitions, (std::vector<int64_t>{1, 3, 5}));
   EXPECT_EQ(store.episodes()[1].total, -1.5);
-  EXPECT_FALSE(store.episodes()[0].truncated);
-  EXPECT_TRUE(store.episodes()[1].truncated);
 }
 
 TEST_F(Store, ATornRecordIsCutOffAndTheNextOneFollows) {
