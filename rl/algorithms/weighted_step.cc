@@ -29,8 +29,7 @@ nlohmann::ordered_json WeightedStepSums::ToJson() const {
 
 void WeightedStep(Trainer& trainer, std::span<const TrainingRow> rows, double count,
                   double learning_rate, WeightedStepSums& sums) {
-  std::vector<const TrainingRow*> sorted;
-  for (const TrainingRow& row : rows) sorted.push_back(&row);
+  std::vector<const TrainingRow*> sorted = PointersTo(rows);
   SortForSharing(sorted);
   const RowRange range = OwnRows(trainer.group(), sorted);
   const auto own = std::span(sorted).subspan(range.begin, range.end - range.begin);

@@ -116,10 +116,8 @@ TEST(RowPass, MinusTheSumOfLogProbsIsTheCrossEntropy) {
   Network network = TinyNetwork("llama");
   network.TrainAll();
   const std::vector<TrainingRow> rows = SharedRows();
-  std::vector<const TrainingRow*> pointers;
-  for (const TrainingRow& row : rows) pointers.push_back(&row);
-  const double loss =
-      TrainOn(network, BuildRowBatch(pointers, /*share_prefixes=*/true).batch, 1).Total().loss;
+  const Batch batch = BuildBatch(PointersTo(rows), /*share_prefixes=*/true);
+  const double loss = TrainOn(network, batch, 1).Total().loss;
   const auto expected = TakeGradients(network);
   RowPass pass(network, rows, {}, true);
   const double sum = -pass.log_probs().sum().item<double>();

@@ -73,8 +73,7 @@ TEST(SharedPass, IsThatOfOneProcess) {
 
 TEST(SharedPass, StretchesOfRowsHaveAboutEqualTokens) {
   const std::vector<TrainingRow> rows = Rows();
-  std::vector<const TrainingRow*> pointers;
-  for (const TrainingRow& row : rows) pointers.push_back(&row);
+  const std::vector<const TrainingRow*> pointers = PointersTo(rows);
   EXPECT_EQ(OwnRows(nullptr, pointers).end, rows.size());
   for (const int size : {2, 3, 7}) {
     std::vector<size_t> begins(static_cast<size_t>(size)), ends(static_cast<size_t>(size));

@@ -104,7 +104,7 @@ TEST(KnownMistakes, PackedRowsThatSeeEachOther) {
   RandomStream random(5);
   std::vector<TrainingRow> rows;
   for (int i = 0; i < 40; ++i) rows.push_back(RandomRow(random, 9, 3));
-  const Batch batch = BuildBatch(Pointers(rows), false);
+  const Batch batch = BuildBatch(PointersTo(rows), false);
   ASSERT_EQ(batch.segments.size(), rows.size());
   for (const Segment& segment : batch.segments) {
     EXPECT_EQ(segment.parent, -1);

@@ -49,10 +49,4 @@ inline TrainingRow RandomRow(RandomStream& random, size_t most_tokens, uint64_t 
   return row;
 }
 
-inline std::vector<const TrainingRow*> Pointers(const std::vector<TrainingRow>& rows) {
-  std::vector<const TrainingRow*> pointers;
-  for (const TrainingRow& row : rows) pointers.push_back(&row);
-  return pointers;
-}
-
 }  // namespace agentr

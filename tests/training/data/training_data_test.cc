@@ -180,7 +180,7 @@ TEST_F(TrainingDataTest, WeightsOfTargetsSumToTheTrainedTokens) {
   for (int64_t i = 0; i < data.steps_per_epoch(); ++i) {
     const StepRows step = data.ReadStep(i);
     for (const bool share : {false, true}) {
-      const Batch batch = BuildBatch(Pointers(step.rows), share);
+      const Batch batch = BuildBatch(PointersTo(step.rows), share);
       EXPECT_EQ(batch.weight(), static_cast<double>(step.counts.trained));
       EXPECT_EQ(batch.row_tokens, step.counts.tokens);
     }
@@ -191,7 +191,7 @@ TEST_F(TrainingDataTest, KindsReachTheTargets) {
   TrainingData data(Options(AgentRows(3, 2)), text_);
   const StepRows step = data.ReadStep(0);
   std::map<TargetKind, double> weights;
-  for (const Target& target : BuildBatch(Pointers(step.rows), true).targets) {
+  for (const Target& target : BuildBatch(PointersTo(step.rows), true).targets) {
     weights[target.kind] += target.weight;
   }
   EXPECT_EQ(weights.size(), 2U);
