@@ -17,11 +17,6 @@
 
 namespace agentr {
 
-// The prompt; `actions` has one text less than `observations`.
-std::string GlamPrompt(std::span<const std::string_view> possible, std::string_view goal,
-                       const std::deque<std::string>& observations,
-                       const std::deque<std::string>& actions);
-
 class BabyAiWorldBatch : public World {
  public:
   explicit BabyAiWorldBatch(const BabyAiBatchOptions& options);
@@ -35,7 +30,7 @@ class BabyAiWorldBatch : public World {
 
  private:
   struct Memory {
-    std::deque<std::string> observations, actions;  // the last ones
+    std::deque<std::string> observations, actions;  // the last ones; of actions one less
     std::list<std::string> texts = {};              // of the episode: the scene points into them
     std::optional<BabyAiScene> scene = {};
   };
