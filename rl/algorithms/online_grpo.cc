@@ -215,10 +215,8 @@ class OnlineGrpo : public Algorithm {
       const int64_t step = iteration * updates + static_cast<int64_t>(part);
       const TreeStepReport report =
           objective.AddGradients(std::span(order).subspan(begin, end - begin));
-      StepReport update;
-      update.sums.kinds[0] = {report.loss, 1, 0};
       const double rate = LearningRate(o_.schedule, step, updates * o_.iterations);
-      trainer_.Update(update, rate);
+      const StepReport update = trainer_.UpdateFor(report.loss, rate);
       nlohmann::ordered_json one = ToJson(report, TreeAlgorithmKind::kTreeGrpo);
       one["kl"] = report.moved;
       one["gradient_norm"] = update.gradient_norm;

@@ -168,7 +168,6 @@ TEST_F(Learning, ScoredProbabilitiesAreTheSamplers) {
 TEST_F(Learning, PpoGradientsAreRight) {
   PolicyModel model(o_);
   Mlp head = MakeValueHead(64, 16, Activation::kSigmoid, 1);
-  head.Train();
   const std::vector<std::string_view> actions = {"g0", "g1", "g2"};
   ListedPolicy policy(model, &head, actions);
   const std::vector<std::vector<int32_t>> prompts = {model.PromptIds("2 g1 - 2 "),

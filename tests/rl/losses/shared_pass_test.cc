@@ -42,9 +42,7 @@ Step TakeStep(ProcessGroup* group) {
   SharedPass pass(group, network, rows, tokens, /*keep=*/true);
   Step step{pass.token_log_probs(), pass.log_probs(), pass.states(), pass.row_tokens(), {}};
   pass.Backward(RandomTensor({5}, 1), RandomTensor({3, network.config().hidden_size}, 2));
-  StepReport report;
-  report.sums.kinds[0] = {1, 1, 0};
-  trainer.Update(report, 0.1);
+  trainer.UpdateFor(1, 0.1);
   for (const Parameter& p : network.trained()) step.weights.push_back(p.value.clone());
   return step;
 }
