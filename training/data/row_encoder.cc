@@ -99,14 +99,6 @@ RowCounts& RowCounts::operator+=(const RowCounts& other) {
   return *this;
 }
 
-bool RowEncoder::Encode(const ParsedRow& row, TrainingRow& tokens, RowCounts& counts) const {
-  std::vector<TrainingRow> sequences =
-      RowEncoder(*tokenizer_, max_length_, too_long_).EncodeTurns(row, counts);
-  if (sequences.empty()) return false;
-  tokens = std::move(sequences.front());
-  return true;
-}
-
 std::vector<TrainingRow> RowEncoder::EncodeTurns(const ParsedRow& row, RowCounts& counts) const {
   ++counts.rows;
   TrainingRow tokens;

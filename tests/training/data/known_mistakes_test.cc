@@ -16,9 +16,8 @@ using ::testing::HasSubstr;
 
 std::string Refusal(const RowTokenizer& text, const std::string& line) {
   return FatalMessage([&] {
-    TrainingRow tokens;
     RowCounts counts;
-    RowEncoder(text, 1000, TooLong::kCut).Encode(ParseRow(line), tokens, counts);
+    RowEncoder(text, 1000, TooLong::kCut).EncodeTurns(ParseRow(line), counts);
   });
 }
 
@@ -57,12 +56,13 @@ TEST(KnownMistakes, ADoubledBos) {
 TEST(KnownMistakes, TheEndOfTheTurnIsNotTrained) {
   for (const char* kind : {"llama3", "qwen2", "mistral", "gpt2"}) {
     const RowTokenizer text = GoldenRowTokenizer(kind);
-    TrainingRow tokens;
     RowCounts counts;
     const ParsedRow row =
         ParseRow(R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},)"
                  R"({"role":"user","content":"c"},{"role":"assistant","content":"d"}]})");
-    ASSERT_TRUE(RowEncoder(text, 1000, TooLong::kCut).Encode(row, tokens, counts));
+    const auto rows = RowEncoder(text, 1000, TooLong::kCut).EncodeTurns(row, counts);
+    ASSERT_EQ(rows.size(), 1U);
+    const TrainingRow& tokens = rows[0];
     ASSERT_EQ(tokens.trained.size(), 2U);
     for (const TrainedSpan& span : tokens.trained) {
       const int32_t last = tokens.ids[static_cast<size_t>(span.end) - 1];

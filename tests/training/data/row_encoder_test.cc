@@ -27,20 +27,19 @@ ParsedRow RowOf(const std::vector<std::pair<std::string, std::string>>& messages
 }
 
 TrainingRow EncodeWhole(const RowTokenizer& text, const ParsedRow& row) {
-  TrainingRow tokens;
   RowCounts counts;
-  EXPECT_TRUE(RowEncoder(text, 100000, TooLong::kError).Encode(row, tokens, counts));
-  EXPECT_EQ(counts.tokens, std::ssize(tokens.ids));
-  EXPECT_EQ(counts.trained, tokens.trained_tokens());
-  return tokens;
+  const auto rows = RowEncoder(text, 100000, TooLong::kError).EncodeTurns(row, counts);
+  EXPECT_EQ(rows.size(), 1U);
+  EXPECT_EQ(counts.tokens, std::ssize(rows.at(0).ids));
+  EXPECT_EQ(counts.trained, rows[0].trained_tokens());
+  return rows[0];
 }
 
 std::string Refusal(const RowTokenizer& text, const ParsedRow& row, int max_length = 1000,
                     TooLong too_long = TooLong::kCut) {
   return FatalMessage([&] {
-    TrainingRow tokens;
     RowCounts counts;
-    RowEncoder(text, max_length, too_long).Encode(row, tokens, counts);
+    RowEncoder(text, max_length, too_long).EncodeTurns(row, counts);
   });
 }
 
@@ -303,40 +302,40 @@ TEST(RowEncoder, CutsTheOldestTurnsAfterTheFirstObservation) {
   const ParsedRow row = AgentRow(6, 2);
   const size_t whole = EncodeWhole(text, row).ids.size();
   const size_t less_two = EncodeWhole(text, AgentRow(4, 2)).ids.size();
-  TrainingRow tokens;
   RowCounts counts;
-  const RowEncoder encoder(text, static_cast<int>(less_two), TooLong::kCut);
-  ASSERT_TRUE(encoder.Encode(row, tokens, counts));
+  const auto cut_to = [&](size_t tokens, RowCounts& sums) {
+    return RowEncoder(text, static_cast<int>(tokens), TooLong::kCut).EncodeTurns(row, sums);
+  };
+  const std::vector<TrainingRow> rows = cut_to(less_two, counts);
   EXPECT_EQ(counts.cut, 1);
   EXPECT_EQ(counts.dropped_turns, 2);
   EXPECT_EQ(counts.dropped, 0);
-  EXPECT_EQ(tokens.ids.size(), less_two);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].ids.size(), less_two);
   EXPECT_LT(less_two, whole);
   // What is left is the row without turns 0 and 1.
   ParsedRow left = row;
   left.messages.erase(left.messages.begin() + 3, left.messages.begin() + 7);
   left.learned.erase(left.learned.begin() + 3, left.learned.begin() + 7);
-  EXPECT_EQ(tokens, EncodeWhole(text, left));
+  EXPECT_EQ(rows[0], EncodeWhole(text, left));
   // One token too many, and one turn goes.
-  const RowEncoder longer(text, static_cast<int>(whole) - 1, TooLong::kCut);
   RowCounts once;
-  ASSERT_TRUE(longer.Encode(row, tokens, once));
+  EXPECT_EQ(cut_to(whole - 1, once).size(), 1U);
   EXPECT_EQ(once.dropped_turns, 1);
   // One token less, and a third turn has to go.
-  const RowEncoder shorter(text, static_cast<int>(less_two) - 1, TooLong::kCut);
-  ASSERT_TRUE(shorter.Encode(row, tokens, counts));
+  EXPECT_EQ(cut_to(less_two - 1, counts).size(), 1U);
   EXPECT_EQ(counts.dropped_turns, 2 + 3);
 }
 
 TEST(RowEncoder, WhatIsTrainedStaysWithTheTurnBeforeIt) {
   const RowTokenizer text = GoldenRowTokenizer("qwen2");
   const auto least = static_cast<int>(EncodeWhole(text, AgentRow(3, 2)).ids.size());
-  TrainingRow tokens;
   RowCounts counts;
-  EXPECT_TRUE(RowEncoder(text, least, TooLong::kCut).Encode(AgentRow(6, 2), tokens, counts));
+  const RowEncoder fits(text, least, TooLong::kCut), too_short(text, least - 1, TooLong::kCut);
+  EXPECT_EQ(fits.EncodeTurns(AgentRow(6, 2), counts).size(), 1U);
   EXPECT_EQ(counts.dropped_turns, 3);
-  EXPECT_FALSE(RowEncoder(text, least - 1, TooLong::kCut).Encode(AgentRow(6, 2), tokens, counts));
-  EXPECT_FALSE(RowEncoder(text, least, TooLong::kCut).Encode(AgentRow(6, 6), tokens, counts));
+  EXPECT_TRUE(too_short.EncodeTurns(AgentRow(6, 2), counts).empty());
+  EXPECT_TRUE(fits.EncodeTurns(AgentRow(6, 6), counts).empty());
   EXPECT_EQ(counts.rows, 3);
   EXPECT_EQ(counts.cut, 1);
   EXPECT_EQ(counts.dropped, 2);
@@ -344,9 +343,8 @@ TEST(RowEncoder, WhatIsTrainedStaysWithTheTurnBeforeIt) {
 
 TEST(RowEncoder, DropsOrRefusesWhatIsTooLong) {
   const RowTokenizer text = GoldenRowTokenizer("qwen2");
-  TrainingRow tokens;
   RowCounts counts;
-  EXPECT_FALSE(RowEncoder(text, 30, TooLong::kDrop).Encode(AgentRow(6, 2), tokens, counts));
+  EXPECT_TRUE(RowEncoder(text, 30, TooLong::kDrop).EncodeTurns(AgentRow(6, 2), counts).empty());
   EXPECT_EQ(counts, (RowCounts{.rows = 1, .dropped = 1}));
   EXPECT_THAT(Refusal(text, AgentRow(6, 2), 30, TooLong::kError),
               HasSubstr("more than --max_length 30"));
