@@ -77,9 +77,7 @@ TEST(KnownMistakes, TheEndOfTheTurnIsNotTrained) {
 TEST(KnownMistakes, ATemplateWithoutAnEndOfTheTurn) {
   nlohmann::json files = GoldenTokenizerFiles("gpt2");
   files["tokenizer_config"].erase("eos_token");
-  RowTokenizer text;
-  text.tokenizer = LoadTokenizer(files);
-  text.chat = ChatTemplate::Make("plain", *text.tokenizer);
+  const RowTokenizer text = RowTokenizerOf(LoadTokenizer(files), "plain");
   EXPECT_THAT(Refusal(text, R"({"messages":[{"role":"user","content":"a"},)"
                             R"({"role":"assistant","content":"b"}]})"),
               HasSubstr("plain cannot mark the end of message 1"));

@@ -51,13 +51,16 @@ std::vector<bool> Mask(const TrainingRow& row) {
   return mask;
 }
 
+std::string Spelling(const RowTokenizer& text, const std::vector<int32_t>& ids, size_t i) {
+  return i == 0 ? text.tokenizer->FirstTokenBytes(ids[i]) : text.tokenizer->TokenBytes(ids[i]);
+}
+
 // Token by token, the trained ones in brackets.
 std::string Marked(const RowTokenizer& text, const TrainingRow& row) {
   std::string marked;
   const std::vector<bool> mask = Mask(row);
   for (size_t i = 0; i < row.ids.size(); ++i) {
-    const std::string bytes = i == 0 ? text.tokenizer->FirstTokenBytes(row.ids[i])
-                                     : text.tokenizer->TokenBytes(row.ids[i]);
+    const std::string bytes = Spelling(text, row.ids, i);
     marked += mask[i] ? "[" + bytes + "]" : bytes + "|";
   }
   return marked;
@@ -70,49 +73,37 @@ const ParsedRow kTalk = RowOf({{"system", "Be."},
                                {"+assistant", "I do"},
                                {"user", "bye"}});
 
-TEST(RowEncoder, MasksOfLlama3TokenByToken) {
-  const RowTokenizer text = GoldenRowTokenizer("llama3");
-  EXPECT_EQ(Marked(text, EncodeWhole(text, kTalk)),
-            "<|begin_of_text|>|<|start_header_id|>|s|y|st|e|m|<|end_header_id|>|\n|\n|B|e|.|"
-            "<|eot_id|>|<|start_header_id|>|us|er|<|end_header_id|>|\n|\n|H|i|<|eot_id|>|"
-            "<|start_header_id|>|as|s|i|st|a|n|t|<|end_header_id|>|\n|\n|O|k|.|<|eot_id|>|"
-            "<|start_header_id|>|us|er|<|end_header_id|>|\n|\n|g|o|<|eot_id|>|"
-            "<|start_header_id|>|as|s|i|st|a|n|t|<|end_header_id|>|\n|\n|[I][ do][<|eot_id|>]"
-            "<|start_header_id|>|us|er|<|end_header_id|>|\n|\n|b|y|e|<|eot_id|>|");
-}
-
-TEST(RowEncoder, MasksOfChatMlTokenByToken) {
-  const RowTokenizer text = GoldenRowTokenizer("qwen2");
-  EXPECT_EQ(
-      Marked(text, EncodeWhole(text, kTalk)),
-      "<|im_start|>|s|y|st|e|m|\n|B|e|.|<|im_end|>|\n|<|im_start|>|us|er|\n|H|i|<|im_end|>|\n|"
-      "<|im_start|>|as|s|i|st|a|n|t|\n|O|k|.|<|im_end|>|\n|<|im_start|>|us|er|\n|g|o|"
-      "<|im_end|>|\n|<|im_start|>|as|s|i|st|a|n|t|\n|[I][ do][<|im_end|>]\n|"
-      "<|im_start|>|us|er|\n|b|y|e|<|im_end|>|\n|");
-}
-
-TEST(RowEncoder, MasksOfMistralTokenByToken) {
-  const RowTokenizer text = GoldenRowTokenizer("mistral");
-  // The system's text stands in the last turn of the user.
-  EXPECT_EQ(Marked(text, EncodeWhole(text, kTalk)),
-            "<s>|[INST]|H|i|[/INST]|O|k|.|</s>|[INST]|g|o|[/INST]|[I][ do][</s>][INST]|B|e.|\n|\n|"
-            "b|y|e|[/INST]|");
-}
-
-TEST(RowEncoder, MasksOfLlama2InTheFormatOfMistralTokenByToken) {
-  const RowTokenizer text = GoldenRowTokenizer("llama2", "mistral");
-  EXPECT_EQ(Marked(text, EncodeWhole(text, kTalk)),
-            "<s>| |[|I|N|S|T|]| B|e.|\n|\n|H|i| |[|/|I|N|S|T|]| O|k|.|</s>| |[|I|N|S|T|]| go| |[|/|"
-            "I|N|S|T|]|[ I][ do][</s>] |[|I|N|S|T|]| by|e| |[|/|I|N|S|T|]|");
-}
-
-TEST(RowEncoder, MasksOfThePlainFormatTokenByToken) {
-  const RowTokenizer text = GoldenRowTokenizer("gpt2", "plain");
-  EXPECT_EQ(
-      Marked(text, EncodeWhole(text, kTalk)),
-      "<|endoftext|>|#|#|#| |S|y|st|e|m|:|\n|B|e|.|\n|\n|#|#|#| |U|s|er|:|\n|H|i|\n|\n|#|#|#| |"
-      "A|s|s|i|st|a|n|t|:|\n|O|k|.|<|endoftext|>|\n|\n|#|#|#| |U|s|er|:|\n|g|o|\n|\n|#|#|#| |"
-      "A|s|s|i|st|a|n|t|:|\n|[I][ do][<|endoftext|>]\n|\n|#|#|#| |U|s|er|:|\n|b|y|e|\n|\n|");
+TEST(RowEncoder, MasksTokenByToken) {
+  const struct {
+    const char *kind, *chat, *marked;
+  } cases[] = {
+      {"llama3", "auto",
+       "<|begin_of_text|>|<|start_header_id|>|s|y|st|e|m|<|end_header_id|>|\n|\n|B|e|.|"
+       "<|eot_id|>|<|start_header_id|>|us|er|<|end_header_id|>|\n|\n|H|i|<|eot_id|>|"
+       "<|start_header_id|>|as|s|i|st|a|n|t|<|end_header_id|>|\n|\n|O|k|.|<|eot_id|>|"
+       "<|start_header_id|>|us|er|<|end_header_id|>|\n|\n|g|o|<|eot_id|>|"
+       "<|start_header_id|>|as|s|i|st|a|n|t|<|end_header_id|>|\n|\n|[I][ do][<|eot_id|>]"
+       "<|start_header_id|>|us|er|<|end_header_id|>|\n|\n|b|y|e|<|eot_id|>|"},
+      {"qwen2", "auto",
+       "<|im_start|>|s|y|st|e|m|\n|B|e|.|<|im_end|>|\n|<|im_start|>|us|er|\n|H|i|<|im_end|>|\n|"
+       "<|im_start|>|as|s|i|st|a|n|t|\n|O|k|.|<|im_end|>|\n|<|im_start|>|us|er|\n|g|o|"
+       "<|im_end|>|\n|<|im_start|>|as|s|i|st|a|n|t|\n|[I][ do][<|im_end|>]\n|"
+       "<|im_start|>|us|er|\n|b|y|e|<|im_end|>|\n|"},
+      // The system's text stands in the last turn of the user.
+      {"mistral", "auto",
+       "<s>|[INST]|H|i|[/INST]|O|k|.|</s>|[INST]|g|o|[/INST]|[I][ do][</s>][INST]|B|e.|\n|\n|"
+       "b|y|e|[/INST]|"},
+      {"llama2", "mistral",
+       "<s>| |[|I|N|S|T|]| B|e.|\n|\n|H|i| |[|/|I|N|S|T|]| O|k|.|</s>| |[|I|N|S|T|]| go| |[|/|"
+       "I|N|S|T|]|[ I][ do][</s>] |[|I|N|S|T|]| by|e| |[|/|I|N|S|T|]|"},
+      {"gpt2", "plain",
+       "<|endoftext|>|#|#|#| |S|y|st|e|m|:|\n|B|e|.|\n|\n|#|#|#| |U|s|er|:|\n|H|i|\n|\n|#|#|#| |"
+       "A|s|s|i|st|a|n|t|:|\n|O|k|.|<|endoftext|>|\n|\n|#|#|#| |U|s|er|:|\n|g|o|\n|\n|#|#|#| |"
+       "A|s|s|i|st|a|n|t|:|\n|[I][ do][<|endoftext|>]\n|\n|#|#|#| |U|s|er|:|\n|b|y|e|\n|\n|"}};
+  for (const auto& c : cases) {
+    const RowTokenizer text = GoldenRowTokenizer(c.kind, c.chat);
+    EXPECT_EQ(Marked(text, EncodeWhole(text, kTalk)), c.marked) << c.kind;
+  }
 }
 
 // What opens and what ends an assistant's turn in the text of a conversation.
@@ -135,7 +126,7 @@ std::vector<bool> MaskBySearch(const RowTokenizer& text, const std::vector<int32
   std::vector<size_t> begins;
   for (size_t i = 0; i < ids.size(); ++i) {
     begins.push_back(whole.size());
-    whole += i == 0 ? text.tokenizer->FirstTokenBytes(ids[i]) : text.tokenizer->TokenBytes(ids[i]);
+    whole += Spelling(text, ids, i);
   }
   begins.push_back(whole.size());
   std::vector<bool> mask(ids.size());
@@ -165,9 +156,7 @@ TEST(RowEncoder, MasksOfEveryTemplateOfTheGoldensAreWhatASearchFinds) {
   for (const json& entry : golden.at("templates")) {
     json files = GoldenTokenizerFiles(entry.at("kind"));
     files["tokenizer_config"]["chat_template"] = entry.at("chat_template");
-    RowTokenizer text;
-    text.tokenizer = LoadTokenizer(files);
-    text.chat = ChatTemplate::Make("auto", *text.tokenizer);
+    const RowTokenizer text = RowTokenizerOf(LoadTokenizer(files));
     for (const json& expected : entry.at("rows")) {
       const auto number = expected.at("conversation").get<size_t>();
       if (expected.at("generation").get<bool>() || expected.contains("refused")) continue;
@@ -193,10 +182,7 @@ TEST(RowEncoder, MasksOfEveryTemplateOfTheGoldensAreWhatASearchFinds) {
 RowTokenizer ThinkingRowTokenizer() {
   json files = GoldenTokenizerFiles("qwen2");
   files["tokenizer_config"]["chat_template"] = ReadGolden("thinking_template.json").at("template");
-  RowTokenizer text;
-  text.tokenizer = LoadTokenizer(files);
-  text.chat = ChatTemplate::Make("auto", *text.tokenizer);
-  return text;
+  return RowTokenizerOf(LoadTokenizer(files));
 }
 
 // The trained text of a sequence, and what stands before its last stretch.

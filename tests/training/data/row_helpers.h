@@ -15,10 +15,16 @@
 
 namespace agentr {
 
-inline RowTokenizer GoldenRowTokenizer(const std::string& kind, const std::string& chat = "auto") {
+inline RowTokenizer RowTokenizerOf(std::unique_ptr<Tokenizer> tokenizer,
+                                   const std::string& chat = "auto") {
   RowTokenizer text;
-  text.tokenizer = GoldenTokenizer(kind);
+  text.tokenizer = std::move(tokenizer);
   text.chat = ChatTemplate::Make(chat, *text.tokenizer);
+  return text;
+}
+
+inline RowTokenizer GoldenRowTokenizer(const std::string& kind, const std::string& chat = "auto") {
+  RowTokenizer text = RowTokenizerOf(GoldenTokenizer(kind), chat);
   text.hash = "hash of " + kind;
   return text;
 }
