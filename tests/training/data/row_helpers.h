@@ -1,15 +1,12 @@
 // Rows that are made for tests.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "common/error.h"
 #include "common/random.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
+#include "tests/training/fatal_message.h"
 #include "training/data/row_tokenizer.h"
 #include "training/data/training_row.h"
 
@@ -27,16 +24,6 @@ inline RowTokenizer GoldenRowTokenizer(const std::string& kind, const std::strin
   RowTokenizer text = RowTokenizerOf(GoldenTokenizer(kind), chat);
   text.hash = "hash of " + kind;
   return text;
-}
-
-// What FatalError says; "no error" without one.
-inline std::string FatalMessage(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const FatalError& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 // A row of random tokens of an alphabet so small that rows begin alike, with random spans.

@@ -1,16 +1,17 @@
 #include "training/model/network.h"
 
+#include <gmock/gmock.h>
 #include <torch/library.h>
 #include <torch/version.h>
 
 #include <nlohmann/json.hpp>
 
-#include "common/error.h"
 #include "common/file.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/decoder/load_decoder.h"
 #include "tests/lm/decoder/paged_text.h"
 #include "tests/training/batches.h"
+#include "tests/training/fatal_message.h"
 #include "tests/training/finite_difference.h"
 #include "tests/training/tiny_network.h"
 #include "training/device.h"
@@ -22,6 +23,7 @@ namespace agentr {
 namespace {
 
 using at::Tensor;
+using ::testing::HasSubstr;
 
 const nlohmann::json& Golden() {
   static const auto kGolden =
@@ -242,14 +244,8 @@ TEST(Network, AnAdapterOfNoLayerIsRefused) {
   lora.rank = 2;
   lora.targets = {"q_proj", "W_pack"};
   Network network = TinyNetwork("llama", {});
-  try {
-    network.TrainAdapters(lora, 1);
-    ADD_FAILURE();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_NE(std::string(error.what()).find("--lora_target W_pack matches no layer"),
-              std::string::npos);
-  }
+  EXPECT_THAT(FatalMessage([&] { network.TrainAdapters(lora, 1); }, ExitCode::kUsage),
+              HasSubstr("--lora_target W_pack matches no layer"));
 }
 
 TEST(Network, DropoutIsTheSameForwardBackwardAndInCheckpoints) {
@@ -337,28 +333,17 @@ TEST(Network, WeightsThatAreNotFiniteAreNamedAtTheStart) {
   std::vector<std::byte> bytes(norm.data.begin(), norm.data.end());
   std::fill_n(bytes.begin() + 4, 4, std::byte{0xFF});
   norm.data = bytes;
-  try {
+  const auto open = [&] {
     Network(ReadModelConfig(folder), WeightsInMemory("the model", weights), {});
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    EXPECT_NE(std::string(error.what()).find("values of model.norm.weight are not finite"),
-              std::string::npos)
-        << error.what();
-  }
+  };
+  EXPECT_THAT(FatalMessage(open, ExitCode::kFile),
+              HasSubstr("values of model.norm.weight are not finite"));
 }
 
 TEST(Network, ExpertsAreNotTrained) {
   for (const std::string name : {"qwen3_moe", "mixtral"}) {
-    try {
-      TinyNetwork(name);
-      FAIL();
-    } catch (const FatalError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kUsage);
-      EXPECT_NE(std::string(error.what()).find("with experts (" + name + ") run, but are not"),
-                std::string::npos)
-          << error.what();
-    }
+    EXPECT_THAT(FatalMessage([&] { TinyNetwork(name); }, ExitCode::kUsage),
+                HasSubstr("with experts (" + name + ") run, but are not"));
   }
 }
 
