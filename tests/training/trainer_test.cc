@@ -19,20 +19,17 @@ using ::testing::HasSubstr;
 
 class DivergedTraining : public ::testing::Test {
  protected:
-  DivergedTraining() { network_.TrainAll(); }
-
   void Step(Trainer& trainer, double learning_rate) const {
     trainer.Step({batch_}, batch_.weight(), learning_rate, 0);
   }
 
   const Batch batch_ = MakeBatch(RandomRows(2, 4, 12, 40, 3), true);
-  Network network_ = TinyNetwork("llama");
+  Network network_ = TrainedNetwork("llama");
 };
 
 // A signal need not wait for the end of a large step, and the step can be made anew.
 TEST_F(DivergedTraining, AStepThatIsGivenUpChangesNothing) {
-  Network other = TinyNetwork("llama");
-  other.TrainAll();
+  Network other = TrainedNetwork("llama");
   Trainer trainer(network_, {}), fresh(other, {});
   const std::atomic<bool> stop = true;
   const StepReport given_up =
@@ -41,9 +38,7 @@ TEST_F(DivergedTraining, AStepThatIsGivenUpChangesNothing) {
   EXPECT_EQ(trainer.optimizer_steps(), 0);
   trainer.Step({batch_, batch_}, 2 * batch_.weight(), 1e-3, 0);
   fresh.Step({batch_, batch_}, 2 * batch_.weight(), 1e-3, 0);
-  for (size_t i = 0; i < other.weights().size(); ++i) {
-    EXPECT_TRUE(at::equal(network_.weights()[i].value, other.weights()[i].value));
-  }
+  ExpectSameWeights(network_, other);
   EXPECT_FALSE(trainer.Step({batch_}, batch_.weight(), 1e-3, 0, {.stop = &stop}).stopped)
       << "at its end";
 }
@@ -97,8 +92,7 @@ TEST_F(DivergedTraining, AHeadBesideTheNetworkToo) {
 
 TEST_F(DivergedTraining, AModelThatNoLongerAnswersIsNotSaved) {
   for (const double rate : {1e7, 1e15, 1e25, 1e32}) {  // the weights themselves stay finite
-    Network network = TinyNetwork("llama");
-    network.TrainAll();
+    Network network = TrainedNetwork("llama");
     Trainer trainer(network, {});
     trainer.CheckAnswer();
     Step(trainer, 1e-3);

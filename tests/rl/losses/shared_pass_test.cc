@@ -31,8 +31,7 @@ struct Step {
 };
 
 Step TakeStep(ProcessGroup* group) {
-  Network network = TinyNetwork("qwen2");
-  network.TrainAll();
+  Network network = TrainedNetwork("qwen2");
   AdamWOptions adamw;
   // The keys' bias has a gradient of 0, whose rounding errors must not become whole steps.
   adamw.epsilon = 1e-3;

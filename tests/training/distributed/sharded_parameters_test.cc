@@ -72,11 +72,7 @@ class ShardedTraining : public ::testing::TestWithParam<std::string> {
     }
     return share;
   }
-  Network Make() const {
-    Network network = TinyNetwork(GetParam());
-    network.TrainAll();
-    return network;
-  }
+  static Network Make() { return TrainedNetwork(GetParam()); }
 
   std::vector<std::vector<Batch>> steps_;
   std::vector<double> weights_;

@@ -94,11 +94,12 @@ class Families : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(All, Families, ::testing::ValuesIn(TinyFamilies()),
                          [](const auto& test) { return test.param; });
 
-TEST_P(Families, TrainLikeTransformers) {
-  Network network = TinyNetwork(GetParam());
-  network.TrainAll();
-  ExpectGolden(network, Golden()["models"][GetParam()]["full"]);
+void ExpectTransformers(const std::string& model) {
+  Network network = TrainedNetwork(model);
+  ExpectGolden(network, Golden()["models"][model]["full"]);
 }
+
+TEST_P(Families, TrainLikeTransformers) { ExpectTransformers(GetParam()); }
 
 void FillWithWave(const Tensor& t, double amount, double pace) {
   for (int64_t i = 0; i < t.numel(); ++i) {
@@ -122,25 +123,25 @@ void FillAdapters(Network& network) {
   network.Refresh();
 }
 
-TEST_P(Families, TrainAdaptersLikePeft) {
-  if (!Golden()["models"][GetParam()].contains("lora")) GTEST_SKIP() << "its layers are fused";
-  Network network = TinyNetwork(GetParam());
-  network.TrainAdapters(GoldenLora(GetParam()), 1);
+void ExpectPeft(const std::string& model) {
+  Network network = TinyNetwork(model);
+  network.TrainAdapters(GoldenLora(model), 1);
   FillAdapters(network);
-  ExpectGolden(network, Golden()["models"][GetParam()]["lora"]);
+  ExpectGolden(network, Golden()["models"][model]["lora"]);
+}
+
+bool HasAdapters(const std::string& model) { return Golden()["models"][model].contains("lora"); }
+
+TEST_P(Families, TrainAdaptersLikePeft) {
+  if (!HasAdapters(GetParam())) GTEST_SKIP() << "its layers are fused";
+  ExpectPeft(GetParam());
 }
 
 // The loss, the attention of the tree, every gradient and AdamW as on a GPU.
 TEST_P(Families, TrainLikeTransformersWithLibTorchsOperators) {
   const WithOperators operators;
-  Network network = TinyNetwork(GetParam());
-  network.TrainAll();
-  ExpectGolden(network, Golden()["models"][GetParam()]["full"]);
-  if (!Golden()["models"][GetParam()].contains("lora")) return;
-  Network with_adapters = TinyNetwork(GetParam());
-  with_adapters.TrainAdapters(GoldenLora(GetParam()), 1);
-  FillAdapters(with_adapters);
-  ExpectGolden(with_adapters, Golden()["models"][GetParam()]["lora"]);
+  ExpectTransformers(GetParam());
+  if (HasAdapters(GetParam())) ExpectPeft(GetParam());
 }
 
 TEST_P(Families, MergedAdaptersAreTheSameNetwork) {
@@ -170,8 +171,7 @@ TEST_P(Families, EveryWayOfBatchingIsTheSame) {
 
   std::vector<Batch> apart;
   for (const TokenRow& row : rows) apart.push_back(MakeBatch({row}, true));
-  Network network = TinyNetwork(GetParam());
-  network.TrainAll();
+  Network network = TrainedNetwork(GetParam());
   const TrainedStep expected = RunStep(network, apart);
   ExpectSame(RunStep(network, {packed}), expected);
   ExpectSame(RunStep(network, {shared}), expected);
@@ -182,8 +182,7 @@ TEST_P(Families, EveryWayOfBatchingIsTheSame) {
 
   NetworkOptions checkpointing;
   checkpointing.checkpoint_activations = true;
-  Network other = TinyNetwork(GetParam(), checkpointing);
-  other.TrainAll();
+  Network other = TrainedNetwork(GetParam(), checkpointing);
   ExpectSame(RunStep(other, {shared}), expected);
 }
 
@@ -318,8 +317,7 @@ TEST(Network, Bfloat16OfLibTorchsOperatorsIsNearOurs) {
   const std::vector<Batch> batches = {MakeBatch(RandomRows(2, 4, 60, 64, 3), true)};
   NetworkOptions options;
   options.type = at::kBFloat16;
-  Network network = TinyNetwork("qwen3", options);
-  network.TrainAll();
+  Network network = TrainedNetwork("qwen3", options);
   const TrainedStep ours = RunStep(network, batches);
   const WithOperators operators;
   ExpectSame(RunStep(network, batches), ours, 2e-3, 0.05);
@@ -357,11 +355,8 @@ TEST(Network, DevicesThatAreNotThereAreRefused) {
 TEST(Network, Bfloat16IsNearFloat32) {
   const std::vector<Batch> batches = {MakeBatch(RandomRows(2, 4, 60, 64, 3), true)};
   NetworkOptions options;
-  Network wide = TinyNetwork("qwen2", options);
   options.type = at::kBFloat16;
-  Network narrow = TinyNetwork("qwen2", options);
-  wide.TrainAll();
-  narrow.TrainAll();
+  Network wide = TrainedNetwork("qwen2"), narrow = TrainedNetwork("qwen2", options);
   const TrainedStep expected = RunStep(wide, batches), got = RunStep(narrow, batches);
   EXPECT_NEAR(got.loss, expected.loss, 0.02 * expected.loss);
   EXPECT_NE(got.loss, expected.loss);
