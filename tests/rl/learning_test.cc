@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "common/file.h"
@@ -63,10 +62,8 @@ class Learning : public ::testing::Test {
     const OptionSet set("agent_rl", "");
     EXPECT_EQ(AgentRl(o_, set), ExitCode::kOk);
     nlohmann::json last;
-    std::ifstream in(RlFolder(o_) / "metrics.jsonl");
-    for (std::string line; std::getline(in, line);) {
-      auto value = nlohmann::json::parse(line);
-      if (value.contains("evaluation")) last = value["evaluation"];
+    for (const nlohmann::json& line : ReadRows(RlFolder(o_) / "metrics.jsonl")) {
+      if (line.contains("evaluation")) last = line["evaluation"];
     }
     return last;
   }
@@ -114,16 +111,9 @@ TEST_F(Learning, AdaptersLearn) {
   o_.lora.rank = 4;
   o_.eval_episodes = 0;
   Run(&MakeCloning);
-  const std::vector<double> losses = [&] {
-    std::vector<double> all;
-    std::ifstream in(RlFolder(o_) / "metrics.jsonl");
-    for (std::string line; std::getline(in, line);) {
-      all.push_back(nlohmann::json::parse(line)["train"]["loss"]);
-    }
-    return all;
-  }();
-  ASSERT_EQ(losses.size(), 2u);
-  EXPECT_LT(losses[1], 0.9 * losses[0]);
+  const std::vector<nlohmann::json> lines = ReadRows(RlFolder(o_) / "metrics.jsonl");
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_LT(lines[1]["train"]["loss"], 0.9 * lines[0]["train"]["loss"].get<double>());
   const WeightFiles exported(RlFolder(o_) / "model");
   const auto start = PolicyModel(o_).Snapshot(0);
   for (const auto& [name, weight] : start->weights()) {
