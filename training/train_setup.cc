@@ -60,11 +60,9 @@ std::string TypeName(at::ScalarType type) { return type == at::kFloat ? "float32
 
 NetworkOptions NetworkOptionsOf(const AgentTrainOptions& o, const ModelConfig& config,
                                 const ProcessGroup* group) {
-  NetworkOptions options;
-  options.device = TrainingDevice(o.device, LocalRank(group));
-  options.type = ComputeType(o, config);
-  options.checkpoint_activations = o.checkpoint_activations;
-  return options;
+  return {.device = TrainingDevice(o.device, LocalRank(group)),
+          .type = ComputeType(o, config),
+          .checkpoint_activations = o.checkpoint_activations};
 }
 
 TrainingData OpenData(const AgentTrainOptions& o, const RowTokenizer& text, ProcessGroup* group) {

@@ -21,9 +21,7 @@ namespace {
 using at::Tensor;
 
 MeetingTimes TimesOf(const DistributedOptions& options) {
-  MeetingTimes times;
-  times.most = std::chrono::seconds(options.meet_timeout);
-  return times;
+  return {.most = std::chrono::seconds(options.meet_timeout)};
 }
 
 // What an exchange says of its failure, without the place in the source code where LibTorch found
