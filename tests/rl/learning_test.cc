@@ -198,9 +198,7 @@ TEST_F(Learning, ABaselineOfZeroIsReinforce) {
     Mlp head("baseline", {64, 8, 1}, Activation::kRelu, 1);
     head.Train();
     for (const size_t last : {2, 3}) head.parameters()[last].value.zero_();
-    AdamWOptions options;
-    options.max_norm = 0;
-    Trainer trainer(model.network(), options, head.parameters(), nullptr);
+    Trainer trainer(model.network(), {.max_norm = 0}, head.parameters(), nullptr);
     std::vector<TrainingRow> rows;
     const std::vector<float> advantage = {0.5f, -2.0f, 1.0f};
     const std::vector<std::string> actions = {"g2", "g1 g1 g1", "g0"};

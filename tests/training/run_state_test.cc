@@ -15,10 +15,7 @@ using ::testing::Not;
 const Fingerprint kPrint = {{"--lr", "0.1"}, {"the data", "abc"}};
 
 TEST(RunState, ComesBack) {
-  RunState state;
-  state.step = 7;
-  state.best_step = 5;
-  state.best_held_out = 0.25;
+  const RunState state = {.step = 7, .best_held_out = 0.25, .best_step = 5};
   const RunState back = RunState::From(nlohmann::json(state.ToJson(kPrint)), kPrint, "here");
   EXPECT_EQ(back.step, 7);
   EXPECT_EQ(back.best_step, 5);

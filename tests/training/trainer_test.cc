@@ -74,9 +74,7 @@ TEST_F(DivergedTraining, AWeightThatIsNotFiniteEndsIt) {
 
 // As a decay of 1 would make it: what no option may be.
 TEST_F(DivergedTraining, AMeanWithoutCorrectionToo) {
-  AdamWOptions options;
-  options.beta1 = 1;
-  Trainer trainer(network_, options);
+  Trainer trainer(network_, {.beta1 = 1});
   EXPECT_THAT(FatalMessage<DivergedError>([&] { Step(trainer, 1e-3); }),
               HasSubstr("are not finite"));
 }

@@ -163,9 +163,7 @@ TEST(PolicyLoss, PpoLimitsTheChangeOfValues) {
   const PpoLoss limited = ClippedPpoLoss(in, {});
   ExpectNear(limited.value, json((1.9 * 1.9 + 1.8 * 1.8 + 2 * 2.5 * 2.5) / 4));
   ExpectNear(limited.dvalues, json{-1.9 / 4, 0, 2.5 / 4, -2.5 / 4});
-  PpoOptions options;
-  options.value_clip = 0;
-  const PpoLoss free = ClippedPpoLoss(in, options);
+  const PpoLoss free = ClippedPpoLoss(in, {.value_clip = 0});
   ExpectNear(free.value, json((1.9 * 1.9 + 1.5 * 1.5 + 2 * 2.5 * 2.5) / 4));
   ExpectNear(free.dvalues, json{-1.9 / 4, -1.5 / 4, 2.5 / 4, -2.5 / 4});
 }
@@ -322,20 +320,14 @@ void ExpectAdam(const char* key, const AdamWOptions& options) {
 }
 
 TEST(RewardOptimiser, ClippedAdamSteps) {
-  AdamWOptions options;
-  ExpectAdam("adam_lr1e-2_eps1e-8", options);
-  options.epsilon = 1e-5;
-  ExpectAdam("adam_lr1e-2_eps1e-5", options);
-  options.epsilon = 1e-8;
-  options.weight_decay = 0.1;
-  ExpectAdam("adamw_lr1e-2_wd0.1", options);
+  ExpectAdam("adam_lr1e-2_eps1e-8", {});
+  ExpectAdam("adam_lr1e-2_eps1e-5", {.epsilon = 1e-5});
+  ExpectAdam("adamw_lr1e-2_wd0.1", {.weight_decay = 0.1});
 }
 
 TEST(RewardOptimiser, CosineWithWarmup) {
   const json& g = GoldenLosses()["cosine_warmup"];
-  ScheduleOptions options;
-  options.learning_rate = 1;
-  options.warmup = 3.0 / 20;
+  const ScheduleOptions options = {.learning_rate = 1, .warmup = 3.0 / 20};
   std::vector<double> factors;
   for (int step = 0; step < 20; ++step) factors.push_back(LearningRate(options, step, 20));
   const std::vector<double> all = Flat(g["factor"]);

@@ -34,11 +34,8 @@ std::string AgentRows(int tasks, int rows) {
 class TrainingDataTest : public ::testing::Test {
  protected:
   DataOptions Options(const std::string& rows) {
-    DataOptions options;
-    options.data = {folder_.Write("rows.jsonl", rows).string()};
-    options.held_out = 0;
-    options.batch_rows = 8;
-    return options;
+    const std::string path = folder_.Write("rows.jsonl", rows).string();
+    return {.data = {path}, .held_out = 0, .batch_rows = 8};
   }
   std::string Text(const TrainingRow& row) const { return text_.tokenizer->Decode(row.ids); }
   std::string Refusal(const DataOptions& options, int64_t steps = 1) const {

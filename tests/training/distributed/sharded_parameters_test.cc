@@ -21,9 +21,7 @@ struct Trained {
 // Three steps on the batches of `of_rank`, as one process of `group`.
 Trained Train(Network& network, ProcessGroup* group, int zero,
               const std::vector<std::vector<Batch>>& steps, const std::vector<double>& weights) {
-  AdamWOptions options;
-  options.weight_decay = 0.1;
-  Trainer trainer(network, options, group, zero);
+  Trainer trainer(network, {.weight_decay = 0.1}, group, zero);
   Trained result;
   for (size_t s = 0; s < steps.size(); ++s) {
     const StepReport report = trainer.Step(steps[s], weights[s], 1e-2, 0);

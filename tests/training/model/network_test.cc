@@ -108,11 +108,9 @@ void FillWithWave(const Tensor& t, double amount, double pace) {
 }
 
 LoraOptions GoldenLora(const std::string& model) {
-  LoraOptions lora;
-  lora.rank = Golden()["lora"]["rank"];
-  lora.alpha = Golden()["lora"]["alpha"];
-  lora.rank_stabilized = model == "qwen3";
-  return lora;
+  return {.rank = Golden()["lora"]["rank"],
+          .alpha = Golden()["lora"]["alpha"],
+          .rank_stabilized = model == "qwen3"};
 }
 
 void FillAdapters(Network& network) {
@@ -180,9 +178,7 @@ TEST_P(Families, EveryWayOfBatchingIsTheSame) {
       rest(rows.begin() + 3, rows.end());
   ExpectSame(RunStep(network, {MakeBatch(some, true), MakeBatch(rest, true)}), expected);
 
-  NetworkOptions checkpointing;
-  checkpointing.checkpoint_activations = true;
-  Network other = TrainedNetwork(GetParam(), checkpointing);
+  Network other = TrainedNetwork(GetParam(), {.checkpoint_activations = true});
   ExpectSame(RunStep(other, {shared}), expected);
 }
 
@@ -239,9 +235,7 @@ TEST(ModelVariants, LossAndGradientsAreTransformers) {
 }
 
 TEST(Network, AnAdapterOfNoLayerIsRefused) {
-  LoraOptions lora;
-  lora.rank = 2;
-  lora.targets = {"q_proj", "W_pack"};
+  const LoraOptions lora = {.rank = 2, .targets = {"q_proj", "W_pack"}};
   Network network = TinyNetwork("llama", {});
   EXPECT_THAT(FatalMessage([&] { network.TrainAdapters(lora, 1); }, ExitCode::kUsage),
               HasSubstr("--lora_target W_pack matches no layer"));
@@ -249,14 +243,9 @@ TEST(Network, AnAdapterOfNoLayerIsRefused) {
 
 TEST(Network, DropoutIsTheSameForwardBackwardAndInCheckpoints) {
   const std::vector<Batch> batches = {MakeBatch(RandomRows(1, 3, 30, 64, 3), true)};
-  LoraOptions lora;
-  lora.rank = 3;
-  lora.dropout = 0.3;
-  lora.targets = {"down_proj", "q_proj"};
+  const LoraOptions lora = {.rank = 3, .dropout = 0.3, .targets = {"down_proj", "q_proj"}};
   const auto make = [&](bool checkpoint) {
-    NetworkOptions options;
-    options.checkpoint_activations = checkpoint;
-    Network network = TinyNetwork("llama", options);
+    Network network = TinyNetwork("llama", {.checkpoint_activations = checkpoint});
     network.TrainAdapters(lora, 1);
     FillAdapters(network);
     return network;
@@ -293,15 +282,10 @@ TEST(Network, AStepStaysOnItsDevice) {
   if (TORCH_VERSION_MAJOR < 2) GTEST_SKIP() << "the device meta of LibTorch 1.13 lacks operators";
   const Batch batch = MakeBatch(RandomRows(2, 4, 60, 64, 3), true);
   const std::vector<int32_t> rows = TargetRows(batch);
-  LoraOptions lora;
-  lora.rank = 3;
-  lora.dropout = 0.3;
   for (const bool adapters : {false, true}) {
-    NetworkOptions options;
-    options.device = at::kMeta;
-    options.type = adapters ? at::kBFloat16 : at::kFloat;
-    Network network = TinyNetwork("qwen3", options);
-    adapters ? network.TrainAdapters(lora, 1) : network.TrainAll();
+    const at::ScalarType type = adapters ? at::kBFloat16 : at::kFloat;
+    Network network = TinyNetwork("qwen3", {.device = at::kMeta, .type = type});
+    adapters ? network.TrainAdapters({.rank = 3, .dropout = 0.3}, 1) : network.TrainAll();
     const Tensor hidden = network.Forward(batch, rows, /*keep=*/true, /*draw=*/1);
     EXPECT_EQ(hidden.device(), at::Device(at::kMeta));
     network.Backward(at::empty_like(hidden));
@@ -315,9 +299,7 @@ TEST(Network, AStepStaysOnItsDevice) {
 
 TEST(Network, Bfloat16OfLibTorchsOperatorsIsNearOurs) {
   const std::vector<Batch> batches = {MakeBatch(RandomRows(2, 4, 60, 64, 3), true)};
-  NetworkOptions options;
-  options.type = at::kBFloat16;
-  Network network = TrainedNetwork("qwen3", options);
+  Network network = TrainedNetwork("qwen3", {.type = at::kBFloat16});
   const TrainedStep ours = RunStep(network, batches);
   const WithOperators operators;
   ExpectSame(RunStep(network, batches), ours, 2e-3, 0.05);
@@ -354,9 +336,8 @@ TEST(Network, DevicesThatAreNotThereAreRefused) {
 
 TEST(Network, Bfloat16IsNearFloat32) {
   const std::vector<Batch> batches = {MakeBatch(RandomRows(2, 4, 60, 64, 3), true)};
-  NetworkOptions options;
-  options.type = at::kBFloat16;
-  Network wide = TrainedNetwork("qwen2"), narrow = TrainedNetwork("qwen2", options);
+  Network wide = TrainedNetwork("qwen2");
+  Network narrow = TrainedNetwork("qwen2", {.type = at::kBFloat16});
   const TrainedStep expected = RunStep(wide, batches), got = RunStep(narrow, batches);
   EXPECT_NEAR(got.loss, expected.loss, 0.02 * expected.loss);
   EXPECT_NE(got.loss, expected.loss);
