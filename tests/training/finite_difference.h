@@ -52,8 +52,8 @@ void ExpectGradient(const at::Tensor& x, const at::Tensor& gradient,
   }
 }
 
-// The largest derivative of each parameter is that of `f` too, up to 3 % and `slack`; small ones are
-// left out. Returns the names of the parameters that were compared.
+// The largest derivative of each parameter is that of `f` too, up to 3 % and `slack`; small ones
+// are left out. Returns the names of the parameters that were compared.
 inline std::vector<std::string> ExpectLargestDerivatives(const std::vector<Parameter>& parameters,
                                                          const std::function<double()>& f,
                                                          double step, double slack) {
