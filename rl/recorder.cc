@@ -19,8 +19,8 @@ std::vector<std::string_view> TextsOf(std::span<const Choice> choices) {
   return texts;
 }
 
-void ReadPromptsOf(const World& world, const PolicyModel* policy,
-                   std::vector<std::vector<int32_t>>& prompts) {
+void ReadPrompts(const World& world, const PolicyModel* policy,
+                 std::vector<std::vector<int32_t>>& prompts) {
   if (policy == nullptr) return;
   for (size_t i = 0; i < prompts.size(); ++i) prompts[i] = policy->PromptIds(world.Prompt(i));
 }
@@ -59,22 +59,18 @@ Recorder::Recorder(World& world, const PolicyModel* policy, TransitionStore& sto
       total_(world.size()) {
   for (int64_t& episode : episode_) episode = episodes_++;
   Replay();
-  ReadPrompts();
+  ReadPrompts(world_, policy_, prompts_);
 }
 
 void Recorder::Replay() {
-  std::vector<std::string> texts(world_.size());
   for (int64_t first = 0; first + static_cast<int64_t>(world_.size()) <= store_.size();
        first += static_cast<int64_t>(world_.size())) {
     std::vector<Transition> recorded;
     for (size_t i = 0; i < world_.size(); ++i) {
       recorded.push_back(store_.Read(first + static_cast<int64_t>(i)));
     }
-    const std::vector<std::string_view> actions = [&] {
-      std::vector<std::string_view> all;
-      for (const Transition& t : recorded) all.push_back(t.choice.text);
-      return all;
-    }();
+    std::vector<std::string_view> actions;
+    for (const Transition& t : recorded) actions.push_back(t.choice.text);
     const std::span<const BatchStep> steps = world_.Step(actions);
     for (size_t i = 0; i < world_.size(); ++i) {
       if (steps[i].done != recorded[i].done ||
@@ -94,8 +90,6 @@ void Recorder::Replay() {
     }
   }
 }
-
-void Recorder::ReadPrompts() { ReadPromptsOf(world_, policy_, prompts_); }
 
 PlayResult Recorder::Play(Actor& actor, int steps, const RandomStream& random) {
   const auto begin = std::chrono::steady_clock::now();
@@ -134,7 +128,7 @@ void Recorder::Take(std::span<const Choice> choices, int64_t version, PlayResult
     step_[i] = 0;
     episode_[i] = episodes_++;
   }
-  ReadPrompts();
+  ReadPrompts(world_, policy_, prompts_);
 }
 
 PlayResult PlayEpisodes(World& world, const PolicyModel* policy, Actor& actor, int episodes,
@@ -146,7 +140,7 @@ PlayResult PlayEpisodes(World& world, const PolicyModel* policy, Actor& actor, i
   std::vector<std::vector<int32_t>> prompts(slots);
   PlayResult result;
   for (uint64_t t = 0; std::ranges::min(finished) < quota; ++t) {
-    ReadPromptsOf(world, policy, prompts);
+    ReadPrompts(world, policy, prompts);
     const std::vector<Choice> choices = actor.Act(world, prompts, random.Split(t));
     const std::span<const BatchStep> steps = world.Step(TextsOf(choices));
     for (size_t i = 0; i < slots; ++i) {

@@ -52,7 +52,6 @@ class Recorder {
  private:
   void Replay();
   void Take(std::span<const Choice> choices, int64_t version, PlayResult* result);
-  void ReadPrompts();
 
   World& world_;
   const PolicyModel* const policy_;

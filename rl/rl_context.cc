@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "common/error.h"
 #include "rl/worlds/prompt_changes.h"
@@ -90,9 +89,9 @@ RandomStream RlContext::Random(std::string_view part, int64_t iteration) const {
   return RandomStream(options_.seed).Split(part).Split(static_cast<uint64_t>(iteration));
 }
 
-Actor& RlContext::Player(int64_t version, bool greedy, Mlp* value_head) {
+Actor& RlContext::Player(int64_t version, bool greedy) {
   if (!world().actions().empty()) {
-    listed_ = std::make_unique<ListedPolicy>(*policy_, value_head, world().actions(), group_);
+    listed_ = std::make_unique<ListedPolicy>(*policy_, nullptr, world().actions(), group_);
     listed_->set_greedy(greedy);
     listed_->set_weights_version(version);
     return *listed_;

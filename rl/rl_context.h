@@ -57,7 +57,7 @@ class RlContext {
   // The policy as a player of the world, with the current weights: on listed actions or freely
   // written ones. `version`: how many optimiser steps the weights have had. Valid until the next
   // call.
-  Actor& Player(int64_t version, bool greedy, Mlp* value_head = nullptr);
+  Actor& Player(int64_t version, bool greedy);
 
   // The policy on freely written actions. With `version`, the current weights are loaded as that
   // version; otherwise it has those of the last time.

@@ -212,8 +212,6 @@ TransitionStore::Descriptor::~Descriptor() {
   if (number >= 0) ::close(number);
 }
 
-TransitionStore::~TransitionStore() = default;
-
 void TransitionStore::Fail(const char* doing) const {
   throw FatalError(ExitCode::kFile, fmt::format("{}: cannot {}: {}. Usual cure: free space on the "
                                                 "disk, or another folder",
@@ -311,11 +309,10 @@ void TransitionStore::Note(const Transition& t, uint64_t begin, uint32_t crc) {
   std::vector<int64_t>& episode = open_[t.episode];
   if (!episode.empty()) records_[static_cast<size_t>(episode.back())].next = number;
   episode.push_back(number);
-  records_.push_back({begin, -1, t.episode, t.reward, t.done, t.truncated});
+  records_.push_back({begin, -1, t.reward, t.done});
   if (!t.done) return;
   EpisodeRecord& record = episodes_.emplace_back();
   record.transitions = std::move(episode);
-  record.truncated = t.truncated;
   for (const int64_t n : record.transitions) {
     record.total += static_cast<double>(records_[static_cast<size_t>(n)].reward);
   }

@@ -11,7 +11,7 @@
 //
 // What is behind the transitions of the last checkpoint, after a kill perhaps a torn record, is cut
 // off when the run continues. The index is in memory and is made by reading the file once: where
-// each transition is, what follows it, and of which episode it is (48 bytes). Tokens are read from
+// each transition is, what follows it, and of which episode it is (32 bytes). Tokens are read from
 // the file when they are asked for.
 #pragma once
 
@@ -35,8 +35,7 @@ struct TokenSpace {
 
 // A finished episode.
 struct EpisodeRecord {
-  double total = 0;  // sum of rewards
-  bool truncated = false;
+  double total = 0;                  // sum of rewards
   std::vector<int64_t> transitions;  // in order
 };
 
@@ -51,7 +50,6 @@ class TransitionStore {
   // The whole transitions of another run, to be read only; `path` with or without ".bin". Throws
   // FatalError likewise, and kFile if there are none.
   TransitionStore(const std::filesystem::path& path, const TokenSpace& tokens);
-  ~TransitionStore();
   TransitionStore(const TransitionStore&) = delete;
   TransitionStore& operator=(const TransitionStore&) = delete;
 
@@ -80,10 +78,8 @@ class TransitionStore {
   struct Record {
     uint64_t begin = 0;
     int64_t next = -1;
-    int64_t episode = 0;
     float reward = 0;
     bool done = false;
-    bool truncated = false;
   };
 
   void Open(int flags);

@@ -18,6 +18,11 @@ namespace {
 constexpr std::string_view kLongRowsCure =
     "Usual cures: a larger --max_length, or --too_long cut, which leaves out the oldest turns";
 
+// Of a type by its name; auto: that of the weights.
+bool IsFloat32(const std::string& dtype, const ModelConfig& config) {
+  return dtype == "auto" ? config.weight_type == WeightType::kF32 : dtype == "float32";
+}
+
 }  // namespace
 
 std::string NewestRows() {
@@ -44,28 +49,20 @@ std::string NewestRows() {
 }
 
 at::ScalarType ComputeType(const AgentTrainOptions& o, const ModelConfig& config) {
-  if (o.dtype == "auto") {
-    return config.weight_type == WeightType::kF32 ? at::kFloat : at::kBFloat16;
-  }
-  return o.dtype == "float32" ? at::kFloat : at::kBFloat16;
+  return IsFloat32(o.dtype, config) ? at::kFloat : at::kBFloat16;
 }
 
 WeightType ExportType(const AgentTrainOptions& o, const ModelConfig& config) {
-  if (o.export_dtype == "auto") {
-    return config.weight_type == WeightType::kF32 ? WeightType::kF32 : WeightType::kBF16;
-  }
-  return o.export_dtype == "float32" ? WeightType::kF32 : WeightType::kBF16;
+  return IsFloat32(o.export_dtype, config) ? WeightType::kF32 : WeightType::kBF16;
 }
 
 std::string TypeName(at::ScalarType type) { return type == at::kFloat ? "float32" : "bfloat16"; }
 
 NetworkOptions NetworkOptionsOf(const AgentTrainOptions& o, const ModelConfig& config,
                                 const ProcessGroup* group) {
-  NetworkOptions options;
-  options.device = TrainingDevice(o.device, LocalRank(group));
-  options.type = ComputeType(o, config);
-  options.checkpoint_activations = o.checkpoint_activations;
-  return options;
+  return {.device = TrainingDevice(o.device, LocalRank(group)),
+          .type = ComputeType(o, config),
+          .checkpoint_activations = o.checkpoint_activations};
 }
 
 TrainingData OpenData(const AgentTrainOptions& o, const RowTokenizer& text, ProcessGroup* group) {

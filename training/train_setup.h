@@ -4,7 +4,6 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "lm/weights/model_config.h"

@@ -43,6 +43,13 @@ void Updater::Update(StepReport& report, double learning_rate) {
   Refresh();
 }
 
+StepReport Updater::UpdateFor(double loss, double learning_rate) {
+  StepReport report;
+  report.sums.kinds[0] = {loss, 1, 0};
+  Update(report, learning_rate);
+  return report;
+}
+
 void Updater::EndAt(int64_t step, double learning_rate, const std::string& what) const {
   EndDiverged(
       fmt::format("optimiser step {}, with {} at {:g}: {}", step, rate_, learning_rate, what),

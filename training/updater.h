@@ -37,6 +37,8 @@ class Updater {
   // loss in `report`, the norm of the gradients or a weight after the step is not finite
   // (EndDiverged).
   void Update(StepReport& report, double learning_rate);
+  // The same for a loss that is known as a number.
+  StepReport UpdateFor(double loss, double learning_rate);
   // Ends the run in the same way if the model can no longer answer: weights that are finite but too
   // large are as bad, and after the last step no other would show it.
   virtual void CheckAnswer() const {}

@@ -66,10 +66,8 @@ void BaselineStep(Trainer& trainer, Network& network, Mlp& head, std::span<const
   }
   const Tensor by_value = at::cat(Unpadded(rows, loss.dvalues));
   pass.Backward(by_token, head.Backward(by_value.unsqueeze(1)));
-  StepReport report;
-  report.sums.kinds[0] = {loss.policy + loss.value, 1, 0};
+  StepReport report = trainer.UpdateFor(loss.policy + loss.value, learning_rate);
   report.tokens = pass.tokens();
-  trainer.Update(report, learning_rate);
   sums.Add(report, 1);
 }
 

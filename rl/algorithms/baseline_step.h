@@ -6,7 +6,6 @@
 #include <ATen/ATen.h>
 
 #include <span>
-#include <vector>
 
 #include "rl/algorithms/weighted_step.h"
 #include "rl/networks/mlp.h"

@@ -1,25 +1,14 @@
 // Behaviour cloning, and filtered behaviour cloning offline and online.
 #include <fmt/format.h>
 
-#include <cmath>
-#include <set>
-
 #include "common/error.h"
 #include "rl/algorithms/weighted_step.h"
 #include "rl/losses/returns.h"
 #include "rl/rl_context.h"
-#include "training/data/batch_builder.h"
 #include "training/trainer.h"
 
 namespace agentr {
 namespace {
-
-// The sums of rewards of all finished episodes.
-std::vector<double> ReturnsOf(const TransitionStore& store) {
-  std::vector<double> returns;
-  for (const EpisodeRecord& episode : store.episodes()) returns.push_back(episode.total);
-  return returns;
-}
 
 class Cloning : public Algorithm {
  public:
@@ -74,7 +63,8 @@ class Cloning : public Algorithm {
   std::vector<int64_t> Choose(nlohmann::ordered_json& metrics) const {
     const std::vector<EpisodeRecord>& episodes = store().episodes();
     Selection selection;
-    const std::vector<double> returns = ReturnsOf(store());
+    std::vector<double> returns;
+    for (const EpisodeRecord& episode : episodes) returns.push_back(episode.total);
     if (!filtered_) {
       for (size_t i = 0; i < episodes.size(); ++i) selection.kept.push_back(i);
     } else if (online_) {

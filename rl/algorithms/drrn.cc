@@ -127,9 +127,7 @@ class Drrn : public Algorithm {
     const double rate = LearningRate(o_.schedule, iteration, o_.iterations);
     double loss = 0, norm = 0;
     for (int k = 0; k < o_.experience.updates; ++k) {
-      StepReport report;
-      report.sums.kinds[0] = {LearnBatch(random).loss, 1, 0};
-      trainer_.Update(report, rate);
+      const StepReport report = trainer_.UpdateFor(LearnBatch(random).loss, rate);
       loss += report.sums.Total().loss / o_.experience.updates;
       norm += report.gradient_norm / o_.experience.updates;
     }

@@ -6,11 +6,7 @@
 // turns. The log-probabilities of the old policy are those that the sampler notes: of the model's
 // own distribution, which plays at --temperature 1 and at no other. Each response is trained once
 // per iteration.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -219,10 +215,8 @@ class OnlineGrpo : public Algorithm {
       const int64_t step = iteration * updates + static_cast<int64_t>(part);
       const TreeStepReport report =
           objective.AddGradients(std::span(order).subspan(begin, end - begin));
-      StepReport update;
-      update.sums.kinds[0] = {report.loss, 1, 0};
       const double rate = LearningRate(o_.schedule, step, updates * o_.iterations);
-      trainer_.Update(update, rate);
+      const StepReport update = trainer_.UpdateFor(report.loss, rate);
       nlohmann::ordered_json one = ToJson(report, TreeAlgorithmKind::kTreeGrpo);
       one["kl"] = report.moved;
       one["gradient_norm"] = update.gradient_norm;

@@ -32,7 +32,8 @@ class Ppo : public Algorithm {
   explicit Ppo(RlContext& context)
       : context_(context),
         o_(context.options()),
-        head_(MakeHead()),
+        head_(MakeValueHead(context.policy().config().hidden_size, o_.ppo.value_width,
+                            o_.ppo.value_activation, o_.seed)),
         trainer_(context.policy().network(), o_.adamw, head_.parameters(), context.group()),
         policy_(context.policy(), &head_, context.world().actions(), context.group()) {
     if (context.world().actions().empty()) {
@@ -61,13 +62,6 @@ class Ppo : public Algorithm {
   std::vector<Updater*> trainers() override { return {&trainer_}; }
 
  private:
-  Mlp MakeHead() const {
-    Mlp head = MakeValueHead(context_.policy().config().hidden_size, o_.ppo.value_width,
-                             o_.ppo.value_activation, o_.seed);
-    head.Train();
-    return head;
-  }
-
   RolloutBlock ReadBlock() {
     std::vector<Transition> transitions = LastTransitions(
         context_.store(), o_.experience.steps, static_cast<int64_t>(context_.world().size()));
@@ -100,10 +94,7 @@ class Ppo : public Algorithm {
     const PpoLoss loss =
         ClippedPpoLoss(RowsOf(block.noted, index, now.scores, now.values, o_.ppo), o_.ppo.loss);
     policy_.Backward(loss.dscores, loss.dvalues);
-    StepReport report;
-    report.sums.kinds[0] = {loss.total, 1, 0};
-    trainer_.Update(report, rate);
-    sums.Add(loss, report);
+    sums.Add(loss, trainer_.UpdateFor(loss.total, rate));
   }
 
   RlContext& context_;

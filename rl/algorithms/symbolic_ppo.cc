@@ -8,7 +8,6 @@
 // that the policy that is scored is about the one that played; evaluations use running averages.
 #include <c10/core/GradMode.h>
 
-#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -196,10 +195,7 @@ class SymbolicPpo : public Algorithm {
     const PpoLoss loss = ClippedPpoLoss(
         RowsOf(block.noted, rows, all_scores.detach(), all_values.detach(), o_.ppo), o_.ppo.loss);
     ((all_scores * loss.dscores).sum() + (all_values * loss.dvalues).sum()).backward();
-    StepReport report;
-    report.sums.kinds[0] = {loss.total, 1, 0};
-    trainer_.Update(report, rate);
-    sums.Add(loss, report);
+    sums.Add(loss, trainer_.UpdateFor(loss.total, rate));
   }
 
   RlContext& context_;

@@ -106,9 +106,7 @@ CriticLoss UtteranceCritic::Learn(const CriticBatch& batch, std::optional<double
   const DoubleCritic now = online_.Heads(read.select(1, 0), read.select(1, 1), /*keep=*/true);
   const CriticLoss loss = DoubleCriticLoss(now, targets);
   Backward(pass, loss.gradient);
-  StepReport report;
-  report.sums.kinds[0] = {loss.total(), 1, 0};
-  trainer_.Update(report, o_.learning_rate);
+  trainer_.UpdateFor(loss.total(), o_.learning_rate);
   Polyak(target_.network.weights(), online_.network.weights(), o_.tau);
   Polyak(target_.HeadParameters(), online_.HeadParameters(), o_.tau);
   target_.network.Refresh();

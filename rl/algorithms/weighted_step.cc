@@ -29,17 +29,14 @@ nlohmann::ordered_json WeightedStepSums::ToJson() const {
 
 void WeightedStep(Trainer& trainer, std::span<const TrainingRow> rows, double count,
                   double learning_rate, WeightedStepSums& sums) {
-  std::vector<const TrainingRow*> sorted;
-  for (const TrainingRow& row : rows) sorted.push_back(&row);
+  std::vector<const TrainingRow*> sorted = PointersTo(rows);
   SortForSharing(sorted);
   const RowRange range = OwnRows(trainer.group(), sorted);
   const auto own = std::span(sorted).subspan(range.begin, range.end - range.begin);
+  const std::vector<size_t> borders = SplitByTokens(own, kBatchTokens, /*share_prefixes=*/true);
   std::vector<Batch> batches;
-  if (!own.empty()) {
-    const std::vector<size_t> borders = SplitByTokens(own, kBatchTokens, /*share_prefixes=*/true);
-    for (size_t i = 0; i + 1 < borders.size(); ++i) {
-      batches.push_back(BuildBatch(own.subspan(borders[i], borders[i + 1] - borders[i]), true));
-    }
+  for (size_t i = 0; i + 1 < borders.size(); ++i) {
+    batches.push_back(BuildBatch(own.subspan(borders[i], borders[i + 1] - borders[i]), true));
   }
   const StepReport report = trainer.Step(batches, count, learning_rate, /*draw=*/0);
   sums.Add(report, count);

@@ -1,7 +1,6 @@
 #include "rl/losses/returns.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace agentr {

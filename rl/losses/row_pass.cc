@@ -61,12 +61,6 @@ std::vector<int32_t> IndicesOf(std::span<const RowToken> states, const Batch& ba
 
 }  // namespace
 
-std::vector<const TrainingRow*> PointersTo(std::span<const TrainingRow> rows) {
-  std::vector<const TrainingRow*> pointers;
-  for (const TrainingRow& row : rows) pointers.push_back(&row);
-  return pointers;
-}
-
 void AddPair(const std::vector<int32_t>& state, const std::vector<int32_t>& action,
              std::vector<TrainingRow>& rows, std::vector<RowToken>& tokens) {
   TrainingRow row;

@@ -71,8 +71,6 @@ class RowPass {
   at::Tensor state_rows_;   // of hidden_, by state
 };
 
-std::vector<const TrainingRow*> PointersTo(std::span<const TrainingRow> rows);
-
 // A row of a state and an action behind it, of which nothing is trained; `tokens` gets the last
 // token of the state and that of the action.
 void AddPair(const std::vector<int32_t>& state, const std::vector<int32_t>& action,

@@ -23,7 +23,9 @@ int64_t IndexAt(const float* log_probs, int64_t count, double share) {
 }  // namespace
 
 Mlp MakeValueHead(int64_t width, int64_t hidden, Activation activation, uint64_t seed) {
-  return Mlp("value_head", {width, hidden, hidden, 1}, activation, seed);
+  Mlp head("value_head", {width, hidden, hidden, 1}, activation, seed);
+  head.Train();
+  return head;
 }
 
 ListedPolicy::ListedPolicy(PolicyModel& policy, Mlp* head,

@@ -23,7 +23,7 @@
 
 namespace agentr {
 
-// GLAM's value head: width -> hidden -> hidden -> 1, there with sigmoids.
+// GLAM's value head: width -> hidden -> hidden -> 1, there with sigmoids. It is trained.
 Mlp MakeValueHead(int64_t width, int64_t hidden, Activation activation, uint64_t seed);
 
 // An action for each row of `scores` [rows, actions], drawn from the softmax (row i by

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "rl/agent_rl.h"
 
 namespace agentr {

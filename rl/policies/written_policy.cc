@@ -3,7 +3,6 @@
 #include <ATen/Parallel.h>
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -184,11 +183,8 @@ class TreeDataReader {
       }
       if (punishes && response->cut) advantage -= kOverlongPunishment;
       const bool masked = options_.overlong == Overlong::kMask && response->cut;
-      if (needs_signal && (masked || advantage == 0)) {
-        ++data_.counts.no_signal;
-        continue;
-      }
-      if (played_ && response->sampled.empty()) {
+      const bool unknown = played_ && response->sampled.empty();
+      if (unknown || (needs_signal && (masked || advantage == 0))) {
         ++data_.counts.no_signal;
         continue;
       }

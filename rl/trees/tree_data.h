@@ -10,10 +10,8 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "common/sum_fields.h"
 #include "mcts/tree_folder.h"
 #include "revision/make/preferences.h"
 #include "rl/losses/group_relative.h"
@@ -46,13 +44,6 @@ struct TreeDataCounts {
                           // advantage 0 or masked
   int64_t too_long = 0;   // items left out because a row is too long
 };
-inline constexpr std::array<SumField<TreeDataCounts>, 5> kTreeDataFields = {
-    {{"trees", &TreeDataCounts::trees},
-     {"nodes", &TreeDataCounts::nodes},
-     {"items", &TreeDataCounts::items},
-     {"no_signal", &TreeDataCounts::no_signal},
-     {"too_long", &TreeDataCounts::too_long}}};
-static_assert(NamesEveryField(kTreeDataFields));
 
 enum class TreeAlgorithmKind { kDpo, kAwr, kTreeGrpo };
 

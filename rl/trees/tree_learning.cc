@@ -87,9 +87,7 @@ class TreeLearning : public Algorithm {
     std::vector<size_t> items;
     for (const RowId row : order_.Step(step)) items.push_back(row.row);
     const TreeStepReport report = objective_.AddGradients(items);
-    StepReport update;
-    update.sums.kinds[0] = {report.loss, 1, 0};
-    trainer_.Update(update, rate);
+    const StepReport update = trainer_.UpdateFor(report.loss, rate);
     nlohmann::ordered_json json = ToJson(report, kind_);
     json["gradient_norm"] = update.gradient_norm;
     json["lr"] = rate;

@@ -3,7 +3,6 @@
 // optimiser steps of --batch items.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 

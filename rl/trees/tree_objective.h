@@ -8,7 +8,6 @@
 //               a response counts as often as its row's weight says
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>

@@ -10,18 +10,6 @@ constexpr size_t kObservations = 3;  // that a prompt shows
 
 }  // namespace
 
-std::string GlamPrompt(std::span<const std::string_view> possible, std::string_view goal,
-                       const std::deque<std::string>& observations,
-                       const std::deque<std::string>& actions) {
-  std::string text = fmt::format("Possible action of the agent: {} \n Goal of the agent: {} \n ",
-                                 fmt::join(possible, ", "), goal);
-  for (size_t i = 0; i < observations.size(); ++i) {
-    text += fmt::format("Observation {}: {}, \n Action {}: ", i, observations[i], i);
-    if (i < actions.size()) text += actions[i] + " \n ";
-  }
-  return text;
-}
-
 BabyAiWorldBatch::BabyAiWorldBatch(const BabyAiBatchOptions& options)
     : batch_(options), memories_(options.size) {
   for (size_t i = 0; i < memories_.size(); ++i) Begin(i);
@@ -39,7 +27,13 @@ void BabyAiWorldBatch::Begin(size_t slot) {
 
 std::string BabyAiWorldBatch::Prompt(size_t slot) const {
   const Memory& memory = memories_[slot];
-  return GlamPrompt(batch_.actions(), batch_.Goal(slot), memory.observations, memory.actions);
+  std::string text = fmt::format("Possible action of the agent: {} \n Goal of the agent: {} \n ",
+                                 fmt::join(batch_.actions(), ", "), batch_.Goal(slot));
+  for (size_t i = 0; i < memory.observations.size(); ++i) {
+    text += fmt::format("Observation {}: {}, \n Action {}: ", i, memory.observations[i], i);
+    if (i < memory.actions.size()) text += memory.actions[i] + " \n ";
+  }
+  return text;
 }
 
 std::span<const BatchStep> BabyAiWorldBatch::Step(std::span<const std::string_view> actions) {

@@ -7,7 +7,6 @@
 
 #include <deque>
 #include <list>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,11 +16,6 @@
 #include "tasks/babyai/babyai_bot.h"
 
 namespace agentr {
-
-// The prompt; `actions` has one text less than `observations`.
-std::string GlamPrompt(std::span<const std::string_view> possible, std::string_view goal,
-                       const std::deque<std::string>& observations,
-                       const std::deque<std::string>& actions);
 
 class BabyAiWorldBatch : public World {
  public:
@@ -36,7 +30,7 @@ class BabyAiWorldBatch : public World {
 
  private:
   struct Memory {
-    std::deque<std::string> observations, actions;  // the last ones
+    std::deque<std::string> observations, actions;  // the last ones; of actions one less
     std::list<std::string> texts = {};              // of the episode: the scene points into them
     std::optional<BabyAiScene> scene = {};
   };

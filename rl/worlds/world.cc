@@ -146,16 +146,13 @@ void Declare(OptionSet& set, WorldOptions& o) {
 std::unique_ptr<World> MakeWorld(const WorldOptions& o, uint64_t seed) {
   const auto size = static_cast<size_t>(o.environments);
   switch (o.task) {
-    case WorldKind::kBabyAi: {
-      BabyAiBatchOptions options;
-      options.size = size;
-      options.level = o.level;
-      options.task = o.mission;
-      options.distractors = o.distractors;
-      options.seed = seed;
-      options.reference = o.reference;
-      return std::make_unique<BabyAiWorldBatch>(options);
-    }
+    case WorldKind::kBabyAi:
+      return std::make_unique<BabyAiWorldBatch>(BabyAiBatchOptions{.size = size,
+                                                                   .level = o.level,
+                                                                   .task = o.mission,
+                                                                   .distractors = o.distractors,
+                                                                   .seed = seed,
+                                                                   .reference = o.reference});
     case WorldKind::kTwentyQuestions: {
       const auto options = o.subset ? TwentyQuestionsSubset(size, seed)
                                     : GameBatchOptions{.size = size, .seed = seed};
@@ -174,11 +171,9 @@ std::unique_ptr<World> MakeWorld(const WorldOptions& o, uint64_t seed) {
           [&] { return ArcherShopBatch({.size = size, .seed = seed}); });
     case WorldKind::kEcho:
     case WorldKind::kEchoListed: {
-      EchoOptions options;
-      options.size = size;
-      options.seed = seed;
-      options.listed = o.task == WorldKind::kEchoListed;
-      return std::make_unique<EchoWorld>([&] { return EchoBatch(options); });
+      const bool listed = o.task == WorldKind::kEchoListed;
+      return std::make_unique<EchoWorld>(
+          [&] { return EchoBatch({.size = size, .seed = seed, .listed = listed}); });
     }
   }
   return nullptr;

@@ -29,7 +29,8 @@ class PpoBench {
   PpoBench(const AgentRlOptions& options, const std::filesystem::path& folder)
       : o_(options),
         context_(options, folder, 0),
-        head_(MakeHead()),
+        head_(MakeValueHead(context_.policy().config().hidden_size, o_.ppo.value_width,
+                            o_.ppo.value_activation, o_.seed)),
         trainer_(context_.policy().network(), o_.adamw, head_.parameters(), nullptr),
         policy_(context_.policy(), &head_, context_.world().actions()) {
     context_.recorder().Play(policy_, o_.experience.steps, context_.Random("play", 0));
@@ -72,13 +73,6 @@ class PpoBench {
   }
 
  private:
-  Mlp MakeHead() {
-    Mlp head = MakeValueHead(context_.policy().config().hidden_size, o_.ppo.value_width,
-                             o_.ppo.value_activation, o_.seed);
-    head.Train();
-    return head;
-  }
-
   void Step(size_t begin, size_t count) {
     std::vector<std::vector<int32_t>> prompts;
     for (size_t i = begin; i < begin + count; ++i) prompts.push_back(transitions_[i].prompt);
@@ -88,9 +82,7 @@ class PpoBench {
     const PpoLoss loss =
         ClippedPpoLoss(RowsOf(noted_, index, now.scores, now.values, o_.ppo), o_.ppo.loss);
     policy_.Backward(loss.dscores, loss.dvalues);
-    StepReport report;
-    report.sums.kinds[0] = {loss.total, 1, 0};
-    trainer_.Update(report, 1e-6);
+    trainer_.UpdateFor(loss.total, 1e-6);
   }
 
   const AgentRlOptions& o_;

@@ -73,15 +73,15 @@ void Parse(std::string_view line) {
     const agentr::ParsedRow row = agentr::ParseRow(line);
     Check(row.messages.size() == row.learned.size());
     for (const int max_length : {1 << 20, 64}) {
-      TrainingRow tokens;
       agentr::RowCounts counts;
       const agentr::RowEncoder encoder(Text(), max_length, agentr::TooLong::kCut);
-      if (!encoder.Encode(row, tokens, counts)) continue;
-      Check(tokens.ids.size() <= static_cast<size_t>(max_length));
-      CheckSpans(tokens);
-      CheckBatch(tokens);
-      for (const char c : agentr::ShowRow(tokens, *Text().tokenizer, false)) {
-        Check(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
+      for (const TrainingRow& tokens : encoder.EncodeTurns(row, counts)) {
+        Check(tokens.ids.size() <= static_cast<size_t>(max_length));
+        CheckSpans(tokens);
+        CheckBatch(tokens);
+        for (const char c : agentr::ShowRow(tokens, *Text().tokenizer, false)) {
+          Check(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
+        }
       }
     }
   } catch (const agentr::FatalError&) {

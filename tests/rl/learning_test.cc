@@ -1,11 +1,9 @@
 // The algorithms on the toy game Echo, with a model of two layers from random weights: that they
 // learn, and what must hold while they do.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "common/file.h"
@@ -16,6 +14,7 @@
 #include "rl/losses/returns.h"
 #include "rl/rl_context.h"
 #include "tests/cli/program.h"
+#include "tests/training/finite_difference.h"
 
 namespace agentr {
 namespace {
@@ -63,10 +62,8 @@ class Learning : public ::testing::Test {
     const OptionSet set("agent_rl", "");
     EXPECT_EQ(AgentRl(o_, set), ExitCode::kOk);
     nlohmann::json last;
-    std::ifstream in(RlFolder(o_) / "metrics.jsonl");
-    for (std::string line; std::getline(in, line);) {
-      auto value = nlohmann::json::parse(line);
-      if (value.contains("evaluation")) last = value["evaluation"];
+    for (const nlohmann::json& line : ReadRows(RlFolder(o_) / "metrics.jsonl")) {
+      if (line.contains("evaluation")) last = line["evaluation"];
     }
     return last;
   }
@@ -114,16 +111,9 @@ TEST_F(Learning, AdaptersLearn) {
   o_.lora.rank = 4;
   o_.eval_episodes = 0;
   Run(&MakeCloning);
-  const std::vector<double> losses = [&] {
-    std::vector<double> all;
-    std::ifstream in(RlFolder(o_) / "metrics.jsonl");
-    for (std::string line; std::getline(in, line);) {
-      all.push_back(nlohmann::json::parse(line)["train"]["loss"]);
-    }
-    return all;
-  }();
-  ASSERT_EQ(losses.size(), 2u);
-  EXPECT_LT(losses[1], 0.9 * losses[0]);
+  const std::vector<nlohmann::json> lines = ReadRows(RlFolder(o_) / "metrics.jsonl");
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_LT(lines[1]["train"]["loss"], 0.9 * lines[0]["train"]["loss"].get<double>());
   const WeightFiles exported(RlFolder(o_) / "model");
   const auto start = PolicyModel(o_).Snapshot(0);
   for (const auto& [name, weight] : start->weights()) {
@@ -169,7 +159,6 @@ TEST_F(Learning, ScoredProbabilitiesAreTheSamplers) {
 TEST_F(Learning, PpoGradientsAreRight) {
   PolicyModel model(o_);
   Mlp head = MakeValueHead(64, 16, Activation::kSigmoid, 1);
-  head.Train();
   const std::vector<std::string_view> actions = {"g0", "g1", "g2"};
   ListedPolicy policy(model, &head, actions);
   const std::vector<std::vector<int32_t>> prompts = {model.PromptIds("2 g1 - 2 "),
@@ -194,26 +183,12 @@ TEST_F(Learning, PpoGradientsAreRight) {
   policy.Backward(now.dscores, now.dvalues);
   std::vector<Parameter> all = model.network().trained();
   all.insert(all.end(), head.parameters().begin(), head.parameters().end());
-  int compared = 0, of_head = 0;
-  for (const Parameter& p : all) {
-    // The value with the largest derivative of each parameter.
-    const int64_t at = p.gradient.abs().argmax().item<int64_t>();
-    const Tensor value = p.value.view({-1}).narrow(0, at, 1);
-    const float gradient = p.gradient.view({-1})[at].item<float>();
-    if (std::abs(gradient) < 0.2f) continue;
-    float& number = *value.data_ptr<float>();
-    const float kept = number;
-    number = kept + 5e-3f;
-    const double above = loss(false).total;
-    number = kept - 5e-3f;
-    const double below = loss(false).total;
-    number = kept;
-    EXPECT_NEAR((above - below) / 1e-2, gradient, 0.03 * std::abs(gradient) + 0.01) << p.name;
-    ++compared;
-    of_head += p.name.starts_with("value_head") ? 1 : 0;
-  }
-  EXPECT_GT(compared, 12);
-  EXPECT_GT(of_head, 2);
+  const std::vector<std::string> compared = ExpectLargestDerivatives(
+      all, [&] { return loss(false).total; }, 5e-3, 0.01);
+  EXPECT_GT(compared.size(), 12u);
+  EXPECT_GT(std::ranges::count_if(
+                compared, [](const std::string& name) { return name.starts_with("value_head"); }),
+            2);
 }
 
 // A head that says 0 changes nothing: the policy's step is that of REINFORCE.
@@ -223,9 +198,7 @@ TEST_F(Learning, ABaselineOfZeroIsReinforce) {
     Mlp head("baseline", {64, 8, 1}, Activation::kRelu, 1);
     head.Train();
     for (const size_t last : {2, 3}) head.parameters()[last].value.zero_();
-    AdamWOptions options;
-    options.max_norm = 0;
-    Trainer trainer(model.network(), options, head.parameters(), nullptr);
+    Trainer trainer(model.network(), {.max_norm = 0}, head.parameters(), nullptr);
     std::vector<TrainingRow> rows;
     const std::vector<float> advantage = {0.5f, -2.0f, 1.0f};
     const std::vector<std::string> actions = {"g2", "g1 g1 g1", "g0"};

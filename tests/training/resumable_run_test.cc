@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include "common/error.h"
 #include "common/options.h"
 #include "tests/common/scratch_folder.h"
+#include "tests/training/fatal_message.h"
 #include "tests/training/finite_difference.h"
 #include "training/model/divergence.h"
 
@@ -45,16 +45,6 @@ struct Begun {
   nlohmann::json saved;
 };
 
-ExitCode CodeOf(const std::function<void()>& act, std::string* message = nullptr) {
-  try {
-    act();
-  } catch (const FatalError& error) {
-    if (message != nullptr) *message = error.what();
-    return error.code();
-  }
-  return ExitCode::kOk;
-}
-
 nlohmann::ordered_json RunsOf(const std::filesystem::path& folder) {
   return nlohmann::ordered_json::parse(ReadFile(folder / "run.json"))["runs"];
 }
@@ -86,14 +76,9 @@ TEST(ResumableRun, RefusesOtherOptionsAndKeepsTheOldOnes) {
     first.SaveAt(1);
   }
   folder.Write("resolved.toml", "of before");
-  std::string message;
-  EXPECT_EQ(CodeOf(
-                [&] {
-                  Begun(folder.path(), false, {{"--lr", "0.2"}});
-                },
-                &message),
-            ExitCode::kUsage);
-  EXPECT_THAT(message, HasSubstr("--lr differs (0.1 there, 0.2 now)"));
+  const auto with_others = [&] { Begun(folder.path(), false, {{"--lr", "0.2"}}); };
+  EXPECT_THAT(FatalMessage(with_others, ExitCode::kUsage),
+              HasSubstr("--lr differs (0.1 there, 0.2 now)"));
   EXPECT_EQ(ReadFile(folder / "resolved.toml"), "of before");
 }
 
@@ -101,7 +86,7 @@ TEST(ResumableRun, RefusesASecondRunInTheFolder) {
   const ScratchFolder folder;
   const Begun first(folder.path());
   ResumableRun second(folder.path(), 2, false, nullptr);
-  EXPECT_EQ(CodeOf([&] { second.Lock(); }), ExitCode::kFile);
+  EXPECT_NE(FatalMessage([&] { second.Lock(); }, ExitCode::kFile), "no error");
 }
 
 TEST(ResumableRun, KeepsTheLastCheckpointsAndTheBest) {
@@ -152,17 +137,12 @@ TEST(ResumableRun, TellsWhatWasDoneAndWhyItDiverged) {
   };
   begun.run.Record(
       "program", [&] { done = 7; }, details);
-  EXPECT_EQ(CodeOf([&] {
-              begun.run.Record(
-                  "program", [&] { EndDiverged("the loss is inf"); }, details);
-            }),
-            ExitCode::kIncomplete);
+  const auto diverge = [] { EndDiverged("the loss is inf"); };
+  EXPECT_THAT(FatalMessage<DivergedError>([&] { begun.run.Record("program", diverge, details); }),
+              HasSubstr("the loss is inf"));
   // Another failure is no end of a run that its record should tell.
-  EXPECT_EQ(CodeOf([&] {
-              begun.run.Record(
-                  "program", [] { throw FatalError(ExitCode::kFile, "gone"); }, details);
-            }),
-            ExitCode::kFile);
+  const auto fail = [] { throw FatalError(ExitCode::kFile, "gone"); };
+  EXPECT_EQ(FatalMessage([&] { begun.run.Record("program", fail, details); }), "gone");
   const auto runs = RunsOf(folder.path());
   ASSERT_EQ(runs.size(), 2u);
   std::vector<std::string> keys;

@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "common/error.h"
 #include "tests/common/json_damage.h"
+#include "tests/training/fatal_message.h"
 
 namespace agentr {
 namespace {
@@ -15,10 +15,7 @@ using ::testing::Not;
 const Fingerprint kPrint = {{"--lr", "0.1"}, {"the data", "abc"}};
 
 TEST(RunState, ComesBack) {
-  RunState state;
-  state.step = 7;
-  state.best_step = 5;
-  state.best_held_out = 0.25;
+  const RunState state = {.step = 7, .best_held_out = 0.25, .best_step = 5};
   const RunState back = RunState::From(nlohmann::json(state.ToJson(kPrint)), kPrint, "here");
   EXPECT_EQ(back.step, 7);
   EXPECT_EQ(back.best_step, 5);
@@ -27,13 +24,8 @@ TEST(RunState, ComesBack) {
 
 TEST(RunState, OtherOptionsAreNamed) {
   const nlohmann::json saved(RunState().ToJson({{"--lr", "0.2"}, {"the data", "abc"}}));
-  try {
-    RunState::From(saved, kPrint, "here");
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), HasSubstr("--lr differs (0.2 there, 0.1 now)"));
-  }
+  EXPECT_THAT(FatalMessage([&] { RunState::From(saved, kPrint, "here"); }, ExitCode::kUsage),
+              HasSubstr("--lr differs (0.2 there, 0.1 now)"));
 }
 
 TEST(RunState, DamageIsNamedWithTheCure) {
@@ -47,15 +39,9 @@ TEST(RunState, DamageIsNamedWithTheCure) {
   });
   nlohmann::json steps(RunState().ToJson(kPrint));
   steps["step"] = 1e300;
-  try {
-    RunState::From(steps, kPrint, "here");
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("here/state.json: field \"step\" (number) is not an "
-                                              "integer"),
-                                    HasSubstr("Cure: remove the checkpoint's folder")));
-  }
+  EXPECT_THAT(FatalMessage([&] { RunState::From(steps, kPrint, "here"); }, ExitCode::kFile),
+              AllOf(HasSubstr("here/state.json: field \"step\" (number) is not an integer"),
+                    HasSubstr("Cure: remove the checkpoint's folder")));
 }
 
 }  // namespace

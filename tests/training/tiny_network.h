@@ -23,6 +23,13 @@ inline Network TinyNetwork(const std::string& name, const NetworkOptions& option
   return Network(ReadModelConfig(folder), WeightFiles(folder), options);
 }
 
+// One that learns all its weights.
+inline Network TrainedNetwork(const std::string& name, const NetworkOptions& options = {}) {
+  Network network = TinyNetwork(name, options);
+  network.TrainAll();
+  return network;
+}
+
 inline const std::vector<std::string>& TinyFamilies() {
   static const std::vector<std::string> kNames = {"llama",   "llama_bias", "mistral", "qwen2",
                                                   "qwen3",   "gemma3",     "smollm3", "phi3",
@@ -30,7 +37,17 @@ inline const std::vector<std::string>& TinyFamilies() {
   return kNames;
 }
 
-// The loss of batches as one optimiser step, and copies of the gradients by name.
+// The gradients by name, which begin anew.
+inline std::map<std::string, at::Tensor> TakeGradients(const Network& network) {
+  std::map<std::string, at::Tensor> gradients;
+  for (const Parameter& p : network.trained()) {
+    gradients[p.name] = p.gradient.clone();
+    p.gradient.zero_();
+  }
+  return gradients;
+}
+
+// The loss of batches as one optimiser step, and its gradients.
 struct TrainedStep {
   double loss = 0;
   std::map<std::string, at::Tensor> gradients;
@@ -44,11 +61,15 @@ inline TrainedStep RunStep(Network& network, const std::vector<Batch>& batches,
   for (const Batch& batch : batches) {
     result.loss += TrainOn(network, batch, 1 / weight, draw, options).Total().loss / weight;
   }
-  for (const Parameter& p : network.trained()) {
-    result.gradients[p.name] = p.gradient.clone();
-    p.gradient.zero_();
-  }
+  result.gradients = TakeGradients(network);
   return result;
+}
+
+inline void ExpectSameWeights(const Network& a, const Network& b) {
+  ASSERT_EQ(a.weights().size(), b.weights().size());
+  for (size_t i = 0; i < a.weights().size(); ++i) {
+    EXPECT_TRUE(at::equal(a.weights()[i].value, b.weights()[i].value)) << a.weights()[i].name;
+  }
 }
 
 // Equal up to `tolerance` of the largest value of each gradient.

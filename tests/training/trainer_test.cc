@@ -5,9 +5,9 @@
 
 #include <atomic>
 #include <cmath>
-#include <functional>
 
 #include "tests/training/batches.h"
+#include "tests/training/fatal_message.h"
 #include "tests/training/tiny_network.h"
 #include "training/model/divergence.h"
 
@@ -19,28 +19,17 @@ using ::testing::HasSubstr;
 
 class DivergedTraining : public ::testing::Test {
  protected:
-  DivergedTraining() { network_.TrainAll(); }
-
-  std::string EndOf(const std::function<void()>& work) const {
-    try {
-      work();
-    } catch (const DivergedError& error) {
-      return error.what();
-    }
-    return "";
-  }
   void Step(Trainer& trainer, double learning_rate) const {
     trainer.Step({batch_}, batch_.weight(), learning_rate, 0);
   }
 
   const Batch batch_ = MakeBatch(RandomRows(2, 4, 12, 40, 3), true);
-  Network network_ = TinyNetwork("llama");
+  Network network_ = TrainedNetwork("llama");
 };
 
 // A signal need not wait for the end of a large step, and the step can be made anew.
 TEST_F(DivergedTraining, AStepThatIsGivenUpChangesNothing) {
-  Network other = TinyNetwork("llama");
-  other.TrainAll();
+  Network other = TrainedNetwork("llama");
   Trainer trainer(network_, {}), fresh(other, {});
   const std::atomic<bool> stop = true;
   const StepReport given_up =
@@ -49,9 +38,7 @@ TEST_F(DivergedTraining, AStepThatIsGivenUpChangesNothing) {
   EXPECT_EQ(trainer.optimizer_steps(), 0);
   trainer.Step({batch_, batch_}, 2 * batch_.weight(), 1e-3, 0);
   fresh.Step({batch_, batch_}, 2 * batch_.weight(), 1e-3, 0);
-  for (size_t i = 0; i < other.weights().size(); ++i) {
-    EXPECT_TRUE(at::equal(network_.weights()[i].value, other.weights()[i].value));
-  }
+  ExpectSameWeights(network_, other);
   EXPECT_FALSE(trainer.Step({batch_}, batch_.weight(), 1e-3, 0, {.stop = &stop}).stopped)
       << "at its end";
 }
@@ -68,14 +55,11 @@ TEST_F(DivergedTraining, ALossOrAGradientThatIsNotFiniteEndsItBeforeTheStep) {
   Trainer trainer(network_, {});
   Step(trainer, 1e-3);
   const at::Tensor before = network_.weights()[1].value.clone();
-  StepReport report;
-  report.sums.kinds[0] = {NAN, 1, 0};
-  EXPECT_THAT(EndOf([&] { trainer.Update(report, 1e-3); }),
+  EXPECT_THAT(FatalMessage<DivergedError>([&] { trainer.UpdateFor(NAN, 1e-3); }),
               AllOf(HasSubstr("optimiser step 2, with --lr at 0.001: the loss is nan"),
                     HasSubstr("a lower --lr")));
-  report.sums.kinds[0] = {1, 1, 0};
   network_.trained()[1].gradient.view({-1})[3] = INFINITY;
-  EXPECT_THAT(EndOf([&] { trainer.Update(report, 1e-3); }),
+  EXPECT_THAT(FatalMessage<DivergedError>([&] { trainer.UpdateFor(1, 1e-3); }),
               HasSubstr("the loss is 1 and the norm of its gradient inf"));
   EXPECT_TRUE(at::equal(network_.weights()[1].value, before));
   EXPECT_EQ(trainer.optimizer_steps(), 1);
@@ -83,40 +67,36 @@ TEST_F(DivergedTraining, ALossOrAGradientThatIsNotFiniteEndsItBeforeTheStep) {
 
 TEST_F(DivergedTraining, AWeightThatIsNotFiniteEndsIt) {
   Trainer trainer(network_, {});
-  EXPECT_THAT(EndOf([&] { Step(trainer, 1e39); }),
+  EXPECT_THAT(FatalMessage<DivergedError>([&] { Step(trainer, 1e39); }),
               AllOf(HasSubstr("optimiser step 1, with --lr at 1e+39: after it "),
                     HasSubstr("values of model.embed_tokens.weight")));
 }
 
 // As a decay of 1 would make it: what no option may be.
 TEST_F(DivergedTraining, AMeanWithoutCorrectionToo) {
-  AdamWOptions options;
-  options.beta1 = 1;
-  Trainer trainer(network_, options);
-  EXPECT_THAT(EndOf([&] { Step(trainer, 1e-3); }), HasSubstr("are not finite"));
+  Trainer trainer(network_, {.beta1 = 1});
+  EXPECT_THAT(FatalMessage<DivergedError>([&] { Step(trainer, 1e-3); }),
+              HasSubstr("are not finite"));
 }
 
 TEST_F(DivergedTraining, AHeadBesideTheNetworkToo) {
   const Parameter head = {"head", at::ones({4}), at::ones({4})};
   Trainer trainer(network_, {}, {head}, nullptr, "--critic_lr");
-  StepReport report;
-  report.sums.kinds[0] = {1, 1, 0};
   head.value[2] = NAN;
-  EXPECT_THAT(EndOf([&] { trainer.Update(report, 1e-3); }),
+  EXPECT_THAT(FatalMessage<DivergedError>([&] { trainer.UpdateFor(1, 1e-3); }),
               AllOf(HasSubstr("1 of the 4 values of head are not finite"),
                     HasSubstr("a lower --critic_lr")));
 }
 
 TEST_F(DivergedTraining, AModelThatNoLongerAnswersIsNotSaved) {
   for (const double rate : {1e7, 1e15, 1e25, 1e32}) {  // the weights themselves stay finite
-    Network network = TinyNetwork("llama");
-    network.TrainAll();
+    Network network = TrainedNetwork("llama");
     Trainer trainer(network, {});
     trainer.CheckAnswer();
     Step(trainer, 1e-3);
     trainer.CheckAnswer();
     Step(trainer, rate);
-    EXPECT_THAT(EndOf([&] { trainer.CheckAnswer(); }),
+    EXPECT_THAT(FatalMessage<DivergedError>([&] { trainer.CheckAnswer(); }),
                 HasSubstr("after optimiser step 2 the weights are finite, but so large"))
         << rate;
   }

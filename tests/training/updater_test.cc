@@ -12,9 +12,7 @@ class UpdaterTest : public ::testing::Test {
  protected:
   void Step(double gradient, double rate) {
     parameter_.gradient.fill_(gradient);
-    StepReport report;
-    updater_.Update(report, rate);
-    norm_ = report.gradient_norm;
+    norm_ = updater_.UpdateFor(1, rate).gradient_norm;
   }
   double value() const { return parameter_.value[0].item<double>(); }
 
@@ -48,8 +46,7 @@ TEST_F(UpdaterTest, ContinuesFromItsTensors) {
   other.Continue(1);
   Step(-0.05, 0.1);
   copy.gradient.fill_(-0.05);
-  StepReport report;
-  other.Update(report, 0.1);
+  other.UpdateFor(1, 0.1);
   EXPECT_TRUE(at::equal(copy.value, parameter_.value));
   EXPECT_EQ(other.optimizer_steps(), 2);
 }

@@ -170,20 +170,22 @@ std::vector<size_t> Fill(const StretchCosts& costs, size_t rows, size_t parts, d
 
 }  // namespace
 
+std::vector<const TrainingRow*> PointersTo(std::span<const TrainingRow> rows) {
+  std::vector<const TrainingRow*> pointers;
+  for (const TrainingRow& row : rows) pointers.push_back(&row);
+  return pointers;
+}
+
 Batch BuildBatch(std::span<const TrainingRow* const> rows, bool share_prefixes) {
-  std::vector<const TrainingRow*> sorted(rows.begin(), rows.end());
-  if (share_prefixes) SortForSharing(sorted);
-  Builder builder(share_prefixes);
-  for (const TrainingRow* row : sorted) builder.Add(*row);
-  return builder.Finish();
+  return BuildRowBatch(rows, share_prefixes).batch;
 }
 
 RowBatch BuildRowBatch(std::span<const TrainingRow* const> rows, bool share_prefixes) {
   std::vector<size_t> order(rows.size());
   std::iota(order.begin(), order.end(), size_t{0});
   if (share_prefixes) {
-    std::ranges::stable_sort(order,
-                             [&](size_t a, size_t b) { return rows[a]->ids < rows[b]->ids; });
+    std::ranges::stable_sort(
+        order, {}, [&](size_t row) -> auto& { return rows[row]->ids; });
   }
   Builder builder(share_prefixes);
   for (const size_t row : order) builder.Add(*rows[row]);
@@ -204,8 +206,7 @@ BatchCost CostOf(const Batch& batch) {
 }
 
 void SortForSharing(std::vector<const TrainingRow*>& rows) {
-  std::ranges::stable_sort(
-      rows, [](const TrainingRow* a, const TrainingRow* b) { return a->ids < b->ids; });
+  std::ranges::stable_sort(rows, {}, &TrainingRow::ids);
 }
 
 std::vector<size_t> SplitByCost(std::span<const TrainingRow* const> rows, size_t parts,

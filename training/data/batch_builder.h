@@ -15,6 +15,8 @@
 
 namespace agentr {
 
+std::vector<const TrainingRow*> PointersTo(std::span<const TrainingRow> rows);
+
 // Makes the batch of `rows`, in any order. Without sharing each row is a separate segment. Targets
 // with equal index, token and kind are merged, and their weights summed.
 Batch BuildBatch(std::span<const TrainingRow* const> rows, bool share_prefixes);

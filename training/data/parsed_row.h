@@ -11,7 +11,6 @@
 // rows are kOther.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "common/error.h"
@@ -98,14 +97,6 @@ TrainingRow EncodeMessages(const RowTokenizer& text, const ParsedRow& row) {
 RowCounts& RowCounts::operator+=(const RowCounts& other) {
   AddFields(kRowCountFields, other, *this);
   return *this;
-}
-
-bool RowEncoder::Encode(const ParsedRow& row, TrainingRow& tokens, RowCounts& counts) const {
-  std::vector<TrainingRow> sequences =
-      RowEncoder(*tokenizer_, max_length_, too_long_).EncodeTurns(row, counts);
-  if (sequences.empty()) return false;
-  tokens = std::move(sequences.front());
-  return true;
 }
 
 std::vector<TrainingRow> RowEncoder::EncodeTurns(const ParsedRow& row, RowCounts& counts) const {

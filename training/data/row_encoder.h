@@ -8,8 +8,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/sum_fields.h"
@@ -55,20 +53,18 @@ class RowEncoder {
   RowEncoder(const RowTokenizer& text, int max_length, TooLong too_long, bool each_turn = false)
       : tokenizer_(&text), max_length_(max_length), too_long_(too_long), each_turn_(each_turn) {}
 
-  // Encodes the row; false if it is too long and left out. kCut leaves out whole turns (an
-  // untrained assistant message and the messages up to the next one), beginning with the oldest
-  // after the first observation, like path_collect; token rows cannot be cut. Throws
-  // FatalError(kFile) with the reason and the cure for a template that cannot express the
-  // conversation or mark the end of a turn, text or token rows with their own BOS, a token row of
-  // another tokenizer, and a row that is too long (kError).
-  bool Encode(const ParsedRow& row, TrainingRow& tokens, RowCounts& counts) const;
-
-  // The sequences of a row; none if it is left out. Usually it is one, that of Encode. A trained
-  // turn that the chat template writes otherwise once later turns follow
+  // The sequences of a row: usually one, and none if it is too long and left out. kCut leaves out
+  // whole turns (an untrained assistant message and the messages up to the next one), beginning
+  // with the oldest after the first observation, like path_collect; token rows cannot be cut.
+  //
+  // A trained turn that the chat template writes otherwise once later turns follow
   // (ChatTemplate::rewrites_turns) stands there behind a prefix, or in a form, that the model never
   // sees. It is counted, and with each_turn it is trained in a sequence of its own, which ends with
   // it. Such a sequence that is too long is left out, without a row of its own being counted.
-  // Throws what Encode throws.
+  //
+  // Throws FatalError(kFile) with the reason and the cure for a template that cannot express the
+  // conversation or mark the end of a turn, text or token rows with their own BOS, a token row of
+  // another tokenizer, and a row that is too long (kError).
   std::vector<TrainingRow> EncodeTurns(const ParsedRow& row, RowCounts& counts) const;
 
  private:

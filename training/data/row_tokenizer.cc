@@ -1,8 +1,5 @@
 #include "training/data/row_tokenizer.h"
 
-#include "common/file.h"
-#include "common/hash.h"
-
 namespace agentr {
 
 RowTokenizer LoadRowTokenizer(const std::filesystem::path& model_dir,

@@ -10,19 +10,10 @@
 #include <utility>
 
 namespace agentr {
-namespace {
-
-std::vector<const TrainingRow*> Pointers(const std::vector<TrainingRow>& rows) {
-  std::vector<const TrainingRow*> pointers;
-  for (const TrainingRow& row : rows) pointers.push_back(&row);
-  return pointers;
-}
-
-}  // namespace
 
 std::vector<Batch> MicroBatches(const std::vector<TrainingRow>& rows, const DataOptions& options,
                                 const LoaderOptions& loader) {
-  const std::vector<const TrainingRow*> sorted = Pointers(rows);
+  const std::vector<const TrainingRow*> sorted = PointersTo(rows);
   const std::span<const TrainingRow* const> all(sorted);
   const bool share = options.share_prefixes;
   const auto rank = static_cast<size_t>(loader.rank);

@@ -21,10 +21,11 @@
 namespace agentr {
 namespace {
 
-// Adds the place to an error.
-ParsedRow ParseAt(const RowFile& file, int64_t row) {
+// What `read` makes of a row. Adds the place to an error.
+template <typename Read>
+auto ReadAt(const RowFile& file, int64_t row, const Read& read) {
   try {
-    return ParseRow(file.Line(row));
+    return read(ParseRow(file.Line(row)));
   } catch (const FatalError& error) {
     throw FatalError(error.code(), fmt::format("{}: {}", file.Place(row), error.what()));
   }
@@ -76,7 +77,7 @@ TrainingData::TrainingData(const DataOptions& options, const RowTokenizer& text)
   std::vector<std::vector<RowId>> pools(weighted ? paths_.size() : 1);
   for (uint32_t file = 0; file < paths_.size(); ++file) {
     files_.push_back(std::make_unique<RowFile>(paths_[file].path));
-    formats_.push_back(ParseAt(*files_[file], 0).format);
+    formats_.push_back(ReadAt(*files_[file], 0, [](const ParsedRow& row) { return row.format; }));
     if (formats_.back() == DataFormat::kAgentR) RefuseOldRowsBeside(paths_[file].path);
     for (uint32_t row = 0; row < files_[file]->rows(); ++row) {
       const bool held_out = IsHeldOut(files_[file]->group(row), options_);
@@ -139,18 +140,17 @@ std::string TrainingData::Unread() const {
   for (const std::unique_ptr<RowFile>& file : files_) {
     const int64_t rows = std::min(file->rows(), kLookedAt);
     std::vector<UnreadKeys> found(static_cast<size_t>(rows));
-    Handoff start, done;
-    start.Give();
+    Handoff handoff;
+    handoff.Give();
     tbb::parallel_for(int64_t{0}, rows, [&](int64_t row) {
-      start.Take();
+      const HandoffScope scope(handoff);
       try {
         found[static_cast<size_t>(row)] = agentr::ReadRow(file->Line(row)).unread;
       } catch (const FatalError&) {
         // A row that cannot be read is refused when its step is read.
       }
-      done.Give();
     });
-    done.Take();
+    handoff.Take();
     UnreadKeys unread;
     for (const UnreadKeys& keys : found) {
       for (const auto& [key, messages] : keys) unread[key] += messages;
@@ -163,26 +163,20 @@ std::string TrainingData::Unread() const {
 }
 
 std::vector<TrainingRow> TrainingData::ReadRow(RowId id, RowCounts& counts) const {
-  const RowFile& file = *files_[id.file];
-  const ParsedRow parsed = ParseAt(file, id.row);
-  try {
-    return encoder_.EncodeTurns(parsed, counts);
-  } catch (const FatalError& error) {
-    throw FatalError(error.code(), fmt::format("{}: {}", file.Place(id.row), error.what()));
-  }
+  return ReadAt(*files_[id.file], id.row,
+                [&](const ParsedRow& row) { return encoder_.EncodeTurns(row, counts); });
 }
 
 StepRows TrainingData::Read(const std::vector<RowId>& ids) const {
   std::vector<std::vector<TrainingRow>> rows(ids.size());
   std::vector<RowCounts> counts(ids.size());
-  Handoff start, done;
-  start.Give();
+  Handoff handoff;
+  handoff.Give();
   tbb::parallel_for(size_t{0}, ids.size(), [&](size_t i) {
-    start.Take();
+    const HandoffScope scope(handoff);
     rows[i] = ReadRow(ids[i], counts[i]);
-    done.Give();
   });
-  done.Take();
+  handoff.Take();
   std::vector<const TrainingRow*> sorted;
   for (const std::vector<TrainingRow>& sequences : rows) {
     for (const TrainingRow& row : sequences) sorted.push_back(&row);

@@ -11,12 +11,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "rows/row_file.h"
-#include "training/data/batch.h"
 #include "training/data/data_options.h"
 #include "training/data/row_encoder.h"
 #include "training/data/row_order.h"

@@ -3,13 +3,11 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <string>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <torch/csrc/distributed/c10d/Work.hpp>
 #include <utility>
-#include <vector>
 
 #include "common/interrupt.h"
 #include "training/distributed/collectives.h"
@@ -29,20 +27,13 @@ inline c10::intrusive_ptr<c10d::Store> PartOfStore(const Place& place, int timeo
       name, c10::make_intrusive<c10d::TCPStore>(place.host, at));
 }
 
-using Works = std::vector<c10::intrusive_ptr<c10d::Work>>;
-
-class PendingWorks : public Collectives::Pending {
+class PendingWork : public Collectives::Pending {
  public:
-  explicit PendingWorks(Works works, std::function<void()> then = {})
-      : works_(std::move(works)), then_(std::move(then)) {}
-  void Wait() override {
-    for (const auto& work : works_) work->wait();
-    if (then_) then_();
-  }
+  explicit PendingWork(c10::intrusive_ptr<c10d::Work> work) : work_(std::move(work)) {}
+  void Wait() override { work_->wait(); }
 
  private:
-  const Works works_;
-  const std::function<void()> then_;
+  const c10::intrusive_ptr<c10d::Work> work_;
 };
 
 }  // namespace agentr

@@ -37,12 +37,9 @@ ExitCode RunAsRank(const Place& place, const DistributedOptions& options,
                    const nlohmann::ordered_json& resolved,
                    const std::function<ExitCode(ProcessGroup*)>& body) {
   if (place.rank > 0) spdlog::set_level(std::max(spdlog::get_level(), spdlog::level::warn));
-  JobGroupOptions group_options;
-  group_options.meet_s = options.meet_timeout;
-  group_options.timeout_s = options.collective_timeout;
   JobFingerprint fingerprint = OptionsFingerprint(resolved);
   for (JobFingerprintEntry& entry : ProgramFingerprint()) fingerprint.push_back(std::move(entry));
-  auto group = JoinJobGroup(place, fingerprint, group_options);
+  auto group = JoinJobGroup(place, fingerprint, options);
   try {
     const ExitCode code = body(group.get());
     group->Leave();
@@ -60,14 +57,14 @@ ExitCode RunAsRank(const Place& place, const DistributedOptions& options,
   }
 }
 
-}  // namespace
-
 // Slurm may bind each process to cores of its own; then they are not shared with the others.
 bool HasOwnCores() {
   return std::getenv("SLURM_PROCID") != nullptr &&
          UsableCores() < static_cast<int>(std::thread::hardware_concurrency());
 }
 
+// Sets the CPU threads of a process. 0: the cores, divided by the `processes` of this machine, or
+// what OMP_NUM_THREADS says.
 void UseThreads(int threads, int processes) {
   if (threads > 0) {
     at::set_num_threads(threads);
@@ -76,6 +73,8 @@ void UseThreads(int threads, int processes) {
     at::set_num_threads(std::max(1, UsableCores() / (HasOwnCores() ? 1 : processes)));
   }
 }
+
+}  // namespace
 
 ExitCode RunInJob(const DistributedOptions& options, int threads,
                   const nlohmann::ordered_json& resolved,

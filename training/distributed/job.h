@@ -10,10 +10,6 @@
 
 namespace agentr {
 
-// Sets the CPU threads of a process. 0: the cores, divided by the `processes` of this machine, or
-// what OMP_NUM_THREADS says.
-void UseThreads(int threads, int processes);
-
 // Runs `body` with the group of the job's processes, or null if this is the only one. With
 // --processes the calling process starts the others and only watches them. `threads`: CPU threads;
 // 0: this process's share of the cores. `resolved`: all options (OptionSet::ResolvedJson), which

@@ -20,10 +20,8 @@ namespace {
 
 using at::Tensor;
 
-MeetingTimes TimesOf(const JobGroupOptions& options) {
-  MeetingTimes times;
-  times.most = std::chrono::seconds(options.meet_s);
-  return times;
+MeetingTimes TimesOf(const DistributedOptions& options) {
+  return {.most = std::chrono::seconds(options.meet_timeout)};
 }
 
 // What an exchange says of its failure, without the place in the source code where LibTorch found
@@ -46,14 +44,14 @@ std::string ReasonOf(const std::exception& error) {
 
 class JobGroup : public ProcessGroup {
  public:
-  JobGroup(const Place& place, const JobFingerprint& fingerprint, const JobGroupOptions& options)
+  JobGroup(const Place& place, const JobFingerprint& fingerprint, const DistributedOptions& options)
       : place_(place),
-        timeout_s_(options.timeout_s),
+        timeout_s_(options.collective_timeout),
         patience_(PatienceForFirst(place, options)),
-        store_(ConnectStore(place, place.rank == 0, options.meet_s)),
+        store_(ConnectStore(place, place.rank == 0, options.meet_timeout)),
         liveness_(std::make_unique<Liveness>(
-            ConnectStore(place, false, options.meet_s), place.rank, place.size, LivenessOptions(),
-            [rank = place.rank](const std::string& message, ExitCode code) {
+            ConnectStore(place, false, options.meet_timeout), place.rank, place.size,
+            LivenessOptions(), [rank = place.rank](const std::string& message, ExitCode code) {
               EndProcess(rank, message, code);
             })) {
     Checked([&] { Meet(*store_, place, fingerprint, TimesOf(options), *patience_); });
@@ -101,7 +99,7 @@ class JobGroup : public ProcessGroup {
 
   // The others cannot even begin to meet before they reach rank 0.
   static std::unique_ptr<Patience> PatienceForFirst(const Place& place,
-                                                    const JobGroupOptions& options) {
+                                                    const DistributedOptions& options) {
     auto patience = std::make_unique<Patience>(TimesOf(options),
                                                [rank = place.rank](const std::string& message) {
                                                  EndProcess(rank, message, ExitCode::kUnavailable);
@@ -157,7 +155,7 @@ class JobGroup : public ProcessGroup {
 }  // namespace
 
 std::unique_ptr<ProcessGroup> JoinJobGroup(const Place& place, const JobFingerprint& fingerprint,
-                                           const JobGroupOptions& options) {
+                                           const DistributedOptions& options) {
   return std::make_unique<JobGroup>(place, fingerprint, options);
 }
 

@@ -3,21 +3,17 @@
 
 #include <memory>
 
+#include "training/distributed/distributed_options.h"
 #include "training/distributed/job_fingerprint.h"
 #include "training/distributed/process_group.h"
 #include "training/distributed/rendezvous.h"
 
 namespace agentr {
 
-struct JobGroupOptions {
-  int meet_s = 30;      // for all ranks to arrive
-  int timeout_s = 600;  // for a collective
-};
-
 // Waits for all ranks of the job (meeting.h), whose `fingerprint` must be the same, and then
 // watches them (liveness.h). Throws FatalError: what Meet throws; kUnavailable with the fault of
 // the meeting place.
 std::unique_ptr<ProcessGroup> JoinJobGroup(const Place& place, const JobFingerprint& fingerprint,
-                                           const JobGroupOptions& options);
+                                           const DistributedOptions& options);
 
 }  // namespace agentr

@@ -22,18 +22,18 @@ class NcclCollectives : public Collectives {
 
   std::unique_ptr<Pending> AllReduce(const Tensor& values) override {
     std::vector<Tensor> tensors = {values};
-    return std::make_unique<PendingWorks>(Works{group_->allreduce(tensors)});
+    return std::make_unique<PendingWork>(group_->allreduce(tensors));
   }
 
   // NCCL works in place where a rank's span is at its number in the values of all.
   std::unique_ptr<Pending> ReduceScatter(const Tensor& values) override {
     Tensor all = values, own = values.view({size_, -1})[rank_];
-    return std::make_unique<PendingWorks>(Works{group_->_reduce_scatter_base(own, all)});
+    return std::make_unique<PendingWork>(group_->_reduce_scatter_base(own, all));
   }
 
   std::unique_ptr<Pending> AllGather(const Tensor& values) override {
     Tensor all = values, own = values.view({size_, -1})[rank_];
-    return std::make_unique<PendingWorks>(Works{group_->_allgather_base(all, own)});
+    return std::make_unique<PendingWork>(group_->_allgather_base(all, own));
   }
 
  private:

@@ -13,10 +13,10 @@ LossSums TrainOn(Network& network, const Batch& batch, double factor, uint64_t d
   return sums;
 }
 
-LossSums Evaluate(Network& network, const Batch& batch, const LossOptions& options) {
+LossSums Evaluate(Network& network, const Batch& batch) {
   if (batch.targets.empty()) return {};
   const at::Tensor hidden = network.Forward(batch, TargetRows(batch), /*keep=*/false);
-  return LinearCrossEntropy(hidden, network.head_weight(), batch.targets, 1, {}, {}, options);
+  return LinearCrossEntropy(hidden, network.head_weight(), batch.targets, 1, {}, {});
 }
 
 }  // namespace agentr

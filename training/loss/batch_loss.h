@@ -13,6 +13,6 @@ LossSums TrainOn(Network& network, const Batch& batch, double factor, uint64_t d
                  const LossOptions& options = {});
 
 // Computes only the loss.
-LossSums Evaluate(Network& network, const Batch& batch, const LossOptions& options = {});
+LossSums Evaluate(Network& network, const Batch& batch);
 
 }  // namespace agentr

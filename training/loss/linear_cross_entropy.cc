@@ -3,7 +3,6 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 
 #include "training/model/elementwise.h"
@@ -189,9 +188,9 @@ LossSums LinearCrossEntropy(const Tensor& hidden, const Tensor& weight,
 }
 
 std::vector<float> TargetLogProbs(const Tensor& hidden, const Tensor& weight,
-                                  const std::vector<Target>& targets, const LossOptions& options) {
+                                  const std::vector<Target>& targets) {
   std::vector<float> logprobs;
-  for (const TargetLoss& loss : LossesOf(hidden, weight, targets, 1, {}, {}, options)) {
+  for (const TargetLoss& loss : LossesOf(hidden, weight, targets, 1, {}, {}, {})) {
     logprobs.push_back(static_cast<float>(-loss.loss));
   }
   return logprobs;

@@ -45,7 +45,6 @@ LossSums LinearCrossEntropy(const at::Tensor& hidden, const at::Tensor& weight,
 
 // ln p of each target, in their order, from the same hidden states.
 std::vector<float> TargetLogProbs(const at::Tensor& hidden, const at::Tensor& weight,
-                                  const std::vector<Target>& targets,
-                                  const LossOptions& options = {});
+                                  const std::vector<Target>& targets);
 
 }  // namespace agentr

@@ -39,6 +39,10 @@ bool IsTarget(const LoraOptions& options, const std::string& name) {
                              [&](const std::string& target) { return IsNamed(name, target); });
 }
 
+double ScaleOf(const LoraOptions& o) {
+  return o.alpha / (o.rank_stabilized ? std::sqrt(o.rank) : o.rank);
+}
+
 void AddAdapters(Linear& linear, const LoraOptions& options, uint64_t seed) {
   for (size_t part = 0; part < linear.parts(); ++part) {
     const std::string& name = linear.name(part);
@@ -78,10 +82,6 @@ void Declare(OptionSet& set, LoraOptions& o) {
   set.Add("--lora_target", o.targets, "Layers with an adapter (repeatable)");
 }
 
-double ScaleOf(const LoraOptions& o) {
-  return o.alpha / (o.rank_stabilized ? std::sqrt(o.rank) : o.rank);
-}
-
 void WriteAdapters(const std::filesystem::path& folder, const LoraOptions& options,
                    const std::string& base_model, const std::vector<Parameter>& adapters) {
   const WeightSnapshot weights("the adapters", adapters, WeightType::kF32);
@@ -103,8 +103,7 @@ void WriteAdapters(const std::filesystem::path& folder, const LoraOptions& optio
 void Network::TrainAdapters(const LoraOptions& lora, uint64_t seed) {
   std::vector<std::string> names;
   for (Layer& layer : layers_) {
-    for (Linear* linear :
-         {&layer.query, &layer.key_value, &layer.output, &layer.gate_up, &layer.down}) {
+    for (Linear* linear : LinearsOf(layer)) {
       AddAdapters(*linear, lora, seed);
       for (size_t part = 0; part < linear->parts(); ++part) names.push_back(linear->name(part));
     }
@@ -125,10 +124,7 @@ void Network::TrainAdapters(const LoraOptions& lora, uint64_t seed) {
 std::vector<Parameter> Network::adapters() const {
   std::vector<Parameter> all;
   for (const Layer& layer : layers_) {
-    for (const Linear* linear :
-         {&layer.query, &layer.key_value, &layer.output, &layer.gate_up, &layer.down}) {
-      linear->AppendAdapters(all);
-    }
+    for (const Linear* linear : LinearsOf(layer)) linear->AppendAdapters(all);
   }
   return all;
 }

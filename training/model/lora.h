@@ -23,8 +23,6 @@ struct LoraOptions {
 // Declares --lora_rank, --lora_alpha, --lora_dropout, --lora_rslora and --lora_target.
 void Declare(OptionSet& set, LoraOptions& options);
 
-double ScaleOf(const LoraOptions& options);
-
 // Writes adapter_config.json and adapter_model.safetensors, which PEFT loads with the start model.
 // Throws FatalError(kFile).
 void WriteAdapters(const std::filesystem::path& folder, const LoraOptions& options,

@@ -121,11 +121,8 @@ void Network::TrainAll() {
   if (!config_.tied_embeddings) head_.Train();
   TrainNorm(norm_);
   for (Layer& layer : layers_) {
-    for (Parameter* norm : layer.norms()) TrainNorm(*norm);
-    for (Linear* linear :
-         {&layer.query, &layer.key_value, &layer.output, &layer.gate_up, &layer.down}) {
-      linear->Train();
-    }
+    for (Parameter* norm : NormsOf(layer)) TrainNorm(*norm);
+    for (Linear* linear : LinearsOf(layer)) linear->Train();
   }
 }
 
@@ -133,10 +130,7 @@ void Network::Refresh() {
   embedding_.Refresh(options_.type);
   if (!config_.tied_embeddings) head_.Refresh(options_.type);
   for (Layer& layer : layers_) {
-    for (Linear* linear :
-         {&layer.query, &layer.key_value, &layer.output, &layer.gate_up, &layer.down}) {
-      linear->Refresh(options_.type);
-    }
+    for (Linear* linear : LinearsOf(layer)) linear->Refresh(options_.type);
   }
 }
 
@@ -155,8 +149,7 @@ std::vector<Parameter> Network::Collect(bool merge) const {
   std::vector<Parameter> all;
   embedding_.AppendWeights(all);
   for (const Layer& layer : layers_) {
-    for (const Parameter* norm : {&layer.attention_norm, &layer.attention_out_norm, &layer.mlp_norm,
-                                  &layer.mlp_out_norm, &layer.query_norm, &layer.key_norm}) {
+    for (const Parameter* norm : NormsOf(layer)) {
       if (norm->value.defined()) all.push_back(*norm);
     }
     const auto append = [&](const std::vector<const Linear*>& linears, const char* fused) {

@@ -80,12 +80,15 @@ class Network {
     // Those that do not exist have no value.
     Parameter attention_norm, attention_out_norm, mlp_norm, mlp_out_norm, query_norm, key_norm;
     Linear query, key_value, output, gate_up, down;
-
-    std::array<Parameter*, 6> norms() {
-      return {&attention_norm, &attention_out_norm, &mlp_norm,
-              &mlp_out_norm,   &query_norm,         &key_norm};
-    }
   };
+  // Pointers to those of a layer, which may be constant.
+  static auto NormsOf(auto& layer) {
+    return std::array{&layer.attention_norm, &layer.attention_out_norm, &layer.mlp_norm,
+                      &layer.mlp_out_norm,   &layer.query_norm,         &layer.key_norm};
+  }
+  static auto LinearsOf(auto& layer) {
+    return std::array{&layer.query, &layer.key_value, &layer.output, &layer.gate_up, &layer.down};
+  }
   // The data for a layer's backward pass.
   struct Kept {
     at::Tensor x;                         // [tokens, width] the layer's input

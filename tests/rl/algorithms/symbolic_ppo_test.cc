@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "common/file.h"
@@ -52,10 +51,9 @@ TEST(SymbolicState, TheImageHasTheCodesOfMiniGrid) {
 
 // The first view of each stream, as recorded from the original.
 TEST(SymbolicState, ImagesAreTheRecordedOnes) {
-  std::ifstream in(AGENTR_SOURCE_DIR "/tests/golden/rl/babyai_episodes.jsonl");
   int compared = 0;
-  for (std::string line; std::getline(in, line);) {
-    const auto golden = nlohmann::json::parse(line);
+  for (const nlohmann::json& golden :
+       ReadRows(AGENTR_SOURCE_DIR "/tests/golden/rl/babyai_episodes.jsonl")) {
     const std::string task = golden["task"];
     if (golden["episode_index"] != 0 || task.empty() || task.starts_with("pick up seq")) continue;
     const BabyAiLevel& level = BabyAiLevelOf(golden["level"].get<std::string>());
@@ -107,10 +105,7 @@ class SymbolicPpoRun : public ::testing::Test {
     o_.name = name;
     const OptionSet set("agent_rl", "");
     EXPECT_EQ(AgentRl(o_, set), ExitCode::kOk);
-    std::vector<nlohmann::json> lines;
-    std::ifstream in(RlFolder(o_) / "metrics.jsonl");
-    for (std::string line; std::getline(in, line);) lines.push_back(nlohmann::json::parse(line));
-    return lines;
+    return ReadRows(RlFolder(o_) / "metrics.jsonl");
   }
 
   ScratchFolder folder_;

@@ -31,8 +31,7 @@ struct Step {
 };
 
 Step TakeStep(ProcessGroup* group) {
-  Network network = TinyNetwork("qwen2");
-  network.TrainAll();
+  Network network = TrainedNetwork("qwen2");
   AdamWOptions adamw;
   // The keys' bias has a gradient of 0, whose rounding errors must not become whole steps.
   adamw.epsilon = 1e-3;
@@ -42,9 +41,7 @@ Step TakeStep(ProcessGroup* group) {
   SharedPass pass(group, network, rows, tokens, /*keep=*/true);
   Step step{pass.token_log_probs(), pass.log_probs(), pass.states(), pass.row_tokens(), {}};
   pass.Backward(RandomTensor({5}, 1), RandomTensor({3, network.config().hidden_size}, 2));
-  StepReport report;
-  report.sums.kinds[0] = {1, 1, 0};
-  trainer.Update(report, 0.1);
+  trainer.UpdateFor(1, 0.1);
   for (const Parameter& p : network.trained()) step.weights.push_back(p.value.clone());
   return step;
 }
@@ -73,8 +70,7 @@ TEST(SharedPass, IsThatOfOneProcess) {
 
 TEST(SharedPass, StretchesOfRowsHaveAboutEqualTokens) {
   const std::vector<TrainingRow> rows = Rows();
-  std::vector<const TrainingRow*> pointers;
-  for (const TrainingRow& row : rows) pointers.push_back(&row);
+  const std::vector<const TrainingRow*> pointers = PointersTo(rows);
   EXPECT_EQ(OwnRows(nullptr, pointers).end, rows.size());
   for (const int size : {2, 3, 7}) {
     std::vector<size_t> begins(static_cast<size_t>(size)), ends(static_cast<size_t>(size));

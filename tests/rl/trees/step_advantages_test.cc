@@ -56,6 +56,27 @@ std::string ActionsTo(const Tree& tree, int node) {
   return actions;
 }
 
+// The keys of the states behind all nodes; "" where the task has ended, with "x" or "y".
+std::vector<std::vector<std::string>> KeysOf(const Tree& tree) {
+  std::vector<std::vector<std::string>> keys(1);
+  for (int node = 0; node < tree.size(); ++node) {
+    const std::string actions = ActionsTo(tree, node);
+    const bool ended = actions.ends_with('x') || actions.ends_with('y');
+    keys[0].push_back(ended ? "" : "state " + StateAfter(actions));
+  }
+  return keys;
+}
+
+// The standard score of `value` among `all`, or its distance from their mean.
+double ScoreAmong(const std::vector<double>& all, double value, bool divide_by_std) {
+  const auto n = static_cast<double>(all.size());
+  const double mean = std::accumulate(all.begin(), all.end(), 0.0) / n;
+  const double squares = std::inner_product(all.begin(), all.end(), all.begin(), 0.0);
+  const double deviation = std::sqrt(std::max(0.0, squares / n - mean * mean));
+  if (deviation < 1e-7) return 0;
+  return (value - mean) / (divide_by_std ? deviation : 1);
+}
+
 // Every step of every episode by itself, as the paper defines it: the node's advantage is the mean
 // of those that a node has become.
 std::vector<double> ByBruteForce(const Tree& tree, bool divide_by_std) {
@@ -64,15 +85,13 @@ std::vector<double> ByBruteForce(const Tree& tree, bool divide_by_std) {
     std::string state;
     double value = 0;
     bool last = false;
-    double reward = 0;
   };
   std::vector<Flat> steps;
   for (const HandEpisode& played : kGroup) {
     for (size_t t = 0; t < played.actions.size(); ++t) {
       const size_t left = played.actions.size() - 1 - t;
       steps.push_back({played.actions.substr(0, t + 1), StateAfter(played.actions.substr(0, t)),
-                       std::pow(kGamma, static_cast<double>(left)) * played.reward, left == 0,
-                       played.reward});
+                       std::pow(kGamma, static_cast<double>(left)) * played.reward, left == 0});
     }
   }
   std::vector<double> advantages(static_cast<size_t>(tree.size()));
@@ -82,16 +101,11 @@ std::vector<double> ByBruteForce(const Tree& tree, bool divide_by_std) {
       if (step.path != ActionsTo(tree, node) || step.last != tree.node(node).children.empty()) {
         continue;
       }
-      double mean = 0, squares = 0, n = 0;
+      std::vector<double> group;
       for (const Flat& other : steps) {
-        if (other.state != step.state) continue;
-        mean += other.value;
-        squares += other.value * other.value;
-        ++n;
+        if (other.state == step.state) group.push_back(other.value);
       }
-      mean /= n;
-      const double deviation = std::sqrt(std::max(0.0, squares / n - mean * mean));
-      if (deviation > 1e-7) sum += (step.value - mean) / (divide_by_std ? deviation : 1);
+      sum += ScoreAmong(group, step.value, divide_by_std);
       ++count;
     }
     advantages[static_cast<size_t>(node)] = sum / count;
@@ -101,10 +115,7 @@ std::vector<double> ByBruteForce(const Tree& tree, bool divide_by_std) {
 
 TEST(TreeStepAdvantages, AreThoseOfEveryStepAmongThoseInItsState) {
   const Tree tree = TreeOf(kGroup);
-  std::vector<std::vector<std::string>> keys(1);
-  for (int node = 0; node < tree.size(); ++node) {
-    keys[0].push_back(StateAfter(ActionsTo(tree, node)));
-  }
+  const auto keys = KeysOf(tree);
   for (const bool divide_by_std : {true, false}) {
     const std::vector<double> found = TreeStepAdvantages({&tree}, keys, kGamma, divide_by_std)[0];
     const std::vector<double> expected = ByBruteForce(tree, divide_by_std);
@@ -131,10 +142,7 @@ TEST(TreeStepAdvantages, AreThoseOfTheAuthorsCode) {
     for (size_t t = 0; t < actions.size(); ++t) ++steps_of_state[StateAfter(actions.substr(0, t))];
   }
   const Tree tree = TreeOf(group);
-  std::vector<std::vector<std::string>> keys(1);
-  for (int node = 0; node < tree.size(); ++node) {
-    keys[0].push_back(StateAfter(ActionsTo(tree, node)));
-  }
+  const auto keys = KeysOf(tree);
   for (const auto& [mode, by_std] : {std::pair("mean_norm", false), {"mean_std_norm", true}}) {
     const auto found = TreeStepAdvantages({&tree}, keys, golden["gamma"], by_std)[0];
     const auto of_episodes = TreeGroupAdvantages({&tree}, by_std)[0];
@@ -163,26 +171,6 @@ TEST(TreeStepAdvantages, AreThoseOfTheAuthorsCode) {
   }
 }
 
-// In the first state: returns of 0.9, 0.81 and 0, minus their mean.
-TEST(TreeStepAdvantages, ComparesDiscountedReturnsOfOneState) {
-  const Tree tree = TreeOf({{"ab", 1}, {"-ab", 1}, {"c", 0}});
-  std::vector<std::vector<std::string>> keys(
-      1, std::vector<std::string>(static_cast<size_t>(tree.size()), "other"));
-  keys[0][0] = "start";
-  const std::vector<double> found = TreeStepAdvantages({&tree}, keys, 0.9, false)[0];
-  const double mean = (0.9 + 0.81 + 0) / 3;
-  const std::map<std::string, double> expected = {
-      {"a", 0.9 - mean}, {"-", 0.81 - mean}, {"c", 0 - mean}};
-  size_t compared = 0;
-  for (int node = 1; node < tree.size(); ++node) {
-    const auto first = expected.find(ActionsTo(tree, node));
-    if (first == expected.end()) continue;
-    ++compared;
-    EXPECT_NEAR(found[static_cast<size_t>(node)], first->second, 1e-12) << first->first;
-  }
-  EXPECT_EQ(compared, expected.size());
-}
-
 // GraphGPO as the paper defines it for success and failure: omega to the power of the distance to a
 // success from the state behind the step; one more than the farthest state's where there is no way.
 // "x" ends a task with a success, "y" with a failure; without both the episode was cut off.
@@ -191,12 +179,6 @@ TEST(TreeStepAdvantages, OfAGraphAreThoseOfShortestWays) {
   const std::vector<HandEpisode> group = {{"abx", 1}, {"bay", 0},  {"cab", 0}, {"-a-b", 0},
                                           {"ccx", 1}, {"ac-y", 0}, {"cbbc", 0}};
   const Tree tree = TreeOf(group);
-  std::vector<std::vector<std::string>> keys(1);
-  for (int node = 0; node < tree.size(); ++node) {
-    const std::string actions = ActionsTo(tree, node);
-    const bool ended = actions.ends_with('x') || actions.ends_with('y');
-    keys[0].push_back(ended ? "" : "state " + StateAfter(actions));
-  }
   // Distances by relaxing every edge as often as there are states.
   std::map<std::string, double> distance = {{"success", 0}, {"failure", kFar}};
   std::vector<std::array<std::string, 2>> edges;
@@ -224,23 +206,19 @@ TEST(TreeStepAdvantages, OfAGraphAreThoseOfShortestWays) {
   const auto value = [&](const std::string& state) {
     return std::pow(kOmega, std::min(distance[state], farthest + 1));
   };
-  const auto found = TreeStepAdvantages({&tree}, keys, kOmega, true, StepReturn::kGraph)[0];
+  const auto found = TreeStepAdvantages({&tree}, KeysOf(tree), kOmega, true, StepReturn::kGraph)[0];
   double size = 0;
   for (int node = 1; node < tree.size(); ++node) {
     const std::string actions = ActionsTo(tree, node);
     const std::string from = StateAfter(actions.substr(0, actions.size() - 1));
-    double mean = 0, squares = 0, n = 0, own = 0;
+    std::vector<double> values;
+    double own = 0;
     for (size_t e = 0; e < edges.size(); ++e) {
       if (edges[e][0] != from) continue;
-      const double one = value(edges[e][1]);
-      mean += one;
-      squares += one * one;
-      ++n;
-      if (taken[e] == actions) own = one;
+      values.push_back(value(edges[e][1]));
+      if (taken[e] == actions) own = values.back();
     }
-    mean /= n;
-    const double deviation = std::sqrt(std::max(0.0, squares / n - mean * mean));
-    const double expected = deviation < 1e-8 ? 0 : (own - mean) / deviation;
+    const double expected = ScoreAmong(values, own, true);
     EXPECT_NEAR(found[static_cast<size_t>(node)], expected, 1e-6) << actions;
     size += std::abs(expected);
   }
@@ -250,12 +228,7 @@ TEST(TreeStepAdvantages, OfAGraphAreThoseOfShortestWays) {
 // The step that two episodes took, of which one fails later, is on the shorter way.
 TEST(TreeStepAdvantages, OfAGraphSeeProgressInAFailure) {
   const Tree tree = TreeOf({{"abx", 1}, {"c-bax", 1}, {"ac", 0}});
-  std::vector<std::vector<std::string>> keys(1);
-  for (int node = 0; node < tree.size(); ++node) {
-    const std::string actions = ActionsTo(tree, node);
-    keys[0].push_back(actions.ends_with('x') ? "" : "state " + StateAfter(actions));
-  }
-  const auto found = TreeStepAdvantages({&tree}, keys, 0.5, false, StepReturn::kGraph)[0];
+  const auto found = TreeStepAdvantages({&tree}, KeysOf(tree), 0.5, false, StepReturn::kGraph)[0];
   const auto of = [&](const std::string& actions) {
     double sum = 0;
     for (int node = 1; node < tree.size(); ++node) {

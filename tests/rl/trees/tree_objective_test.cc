@@ -52,8 +52,6 @@ std::vector<size_t> AllItems(const TreeData& data) {
 
 class TreeObjectiveTest : public ::testing::Test {
  protected:
-  TreeObjectiveTest() : network_(TinyNetwork("qwen2")) { network_.TrainAll(); }
-
   std::vector<TreeStepReport> Train(TreeAlgorithmKind kind, const TreeData& data, int steps) {
     TreeObjective objective(options_, kind, data, network_);
     if (objective.NeedsReference())
@@ -68,7 +66,7 @@ class TreeObjectiveTest : public ::testing::Test {
     return reports;
   }
 
-  Network network_;
+  Network network_ = TrainedNetwork("qwen2");
   TreeObjectiveOptions options_;
   TemporaryFolder folder_;
 };
@@ -146,12 +144,8 @@ TEST_F(TreeObjectiveTest, MicroBatchesAddUp) {
     options_.batch_tokens = batch_tokens;
     TreeObjective objective(options_, TreeAlgorithmKind::kDpo, data, network_);
     objective.UseReference(folder_.path() / "reference.json", "model");
-    TrainedStep& result = results.emplace_back();
-    result.loss = objective.AddGradients(AllItems(data)).loss;
-    for (const Parameter& p : network_.trained()) {
-      result.gradients[p.name] = p.gradient.clone();
-      p.gradient.zero_();
-    }
+    const double loss = objective.AddGradients(AllItems(data)).loss;
+    results.push_back({loss, TakeGradients(network_)});
   }
   ExpectSame(results[1], results[0]);
 }

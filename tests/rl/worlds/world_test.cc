@@ -14,16 +14,21 @@
 namespace agentr {
 namespace {
 
+// Takes the action choose(slot) in every slot.
+template <typename Choose>
+std::span<const BatchStep> StepAll(World& world, const Choose& choose) {
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < world.size(); ++i) texts.push_back(choose(i));
+  return world.Step(std::vector<std::string_view>(texts.begin(), texts.end()));
+}
+
 // Plays `episodes` episodes in each slot; returns the mean of their returns.
 template <typename Choose>
 double MeanReturn(World& world, int episodes, const Choose& choose) {
   std::vector<int> finished(world.size());
   double total = 0;
   while (std::ranges::min(finished) < episodes) {
-    std::vector<std::string> texts;
-    for (size_t i = 0; i < world.size(); ++i) texts.push_back(choose(i));
-    const std::vector<std::string_view> actions(texts.begin(), texts.end());
-    const auto steps = world.Step(actions);
+    const auto steps = StepAll(world, choose);
     for (size_t i = 0; i < world.size(); ++i) {
       if (finished[i] == episodes) continue;
       total += steps[i].reward;
@@ -37,11 +42,8 @@ double MeanReturn(World& world, int episodes, const Choose& choose) {
 TEST(World, BabyAiPromptsAreGlams) {
   const auto golden =
       nlohmann::json::parse(ReadFile(AGENTR_SOURCE_DIR "/tests/golden/rl/glam_prompts.json"));
-  WorldOptions options;
-  options.environments = 5;
-  options.level = "MixedTrainLocal";
-  options.reference = true;
-  const std::unique_ptr<World> world = MakeWorld(options, /*seed=*/1);
+  const auto world =
+      MakeWorld({.environments = 5, .level = "MixedTrainLocal", .reference = true}, /*seed=*/1);
   ASSERT_EQ(golden.size(), 5u);
   size_t compared = 0;
   for (size_t t = 0; t < 12; ++t) {
@@ -63,9 +65,7 @@ TEST(World, BabyAiPromptsAreGlams) {
 
 TEST(World, ExpertsDoWell) {
   for (const auto& [name, task] : kWorldNames) {
-    WorldOptions options;
-    options.task = task;
-    options.environments = 20;
+    const WorldOptions options = {.task = task, .environments = 20};
     const auto expert = MakeWorld(options, 3), random = MakeWorld(options, 3);
     RandomStream stream(1);
     const double good = MeanReturn(*expert, 2, [&](size_t i) { return expert->Expert(i); });
@@ -107,8 +107,7 @@ TEST(World, PromptsOfTheTestsOfGeneralisation) {
             "Goal of the agent: go to the faze xolo \n You see a sil dax, a xolo");
   EXPECT_EQ(ChangedPrompt(prompt, "first_person_agent"),
             "You have to: go to the red ball \n You see a grey key, a ball");
-  WorldOptions options;
-  options.environments = 3;
+  const WorldOptions options = {.environments = 3};
   const auto plain = MakeWorld(options, 3);
   const auto changed = WithChangedPrompts(MakeWorld(options, 3), "synonyms");
   EXPECT_EQ(changed->Prompt(2), ChangedPrompt(plain->Prompt(2), "synonyms"));
@@ -118,11 +117,8 @@ TEST(World, PromptsOfTheTestsOfGeneralisation) {
 
 // It takes three or four questions to tell ten objects apart.
 TEST(World, ThePlayerOfTheSubsetKnowsItsObjects) {
-  WorldOptions options;
-  options.task = WorldKind::kTwentyQuestions;
-  options.environments = 40;
-  options.subset = true;
-  const auto world = MakeWorld(options, 3);
+  const auto world =
+      MakeWorld({.task = WorldKind::kTwentyQuestions, .environments = 40, .subset = true}, 3);
   EXPECT_GT(MeanReturn(*world, 2, [&](size_t i) { return world->Expert(i); }), -4.5);
   std::set<std::string> names;
   RandomStream random(1);
@@ -134,36 +130,17 @@ TEST(World, ThePlayerOfTheSubsetKnowsItsObjects) {
   EXPECT_LE(names.size(), 12u) << "the ten, and properties that end like an object";
 }
 
-// Any of them, not only those that the page shows.
-TEST(World, RandomActionsOfWebShopAreNeverInvalid) {
-  WorldOptions options;
-  options.task = WorldKind::kWebShop;
-  options.environments = 8;
-  const auto world = MakeWorld(options, 3);
-  RandomStream random(2);
-  for (int turn = 0; turn < 30; ++turn) {
-    std::vector<std::string> texts;
-    for (size_t i = 0; i < world->size(); ++i) texts.push_back(world->AnyAction(i, random));
-    const std::vector<std::string_view> actions(texts.begin(), texts.end());
-    for (const BatchStep& step : world->Step(actions)) {
-      EXPECT_EQ(step.observation.find("Invalid action!"), std::string_view::npos)
-          << step.observation;
-    }
-  }
-}
-
-TEST(World, APurchaseWinsOnlyWithTheFullReward) {
-  WorldOptions options;
-  options.task = WorldKind::kWebShop;
-  options.environments = 8;
+// And random actions, any of them, not only those that the page shows, are never invalid.
+TEST(World, APurchaseInWebShopWinsOnlyWithTheFullReward) {
+  const WorldOptions options = {.task = WorldKind::kWebShop, .environments = 8};
   const auto world = WithChangedPrompts(MakeWorld(options, 3), "none");
   RandomStream random(2);
   int poor = 0;  // purchases
   for (int turn = 0; turn < 100; ++turn) {
-    std::vector<std::string> texts;
-    for (size_t i = 0; i < world->size(); ++i) texts.push_back(world->AnyAction(i, random));
-    const std::vector<std::string_view> actions(texts.begin(), texts.end());
-    for (const BatchStep& step : world->Step(actions)) {
+    const auto any = [&](size_t i) { return world->AnyAction(i, random); };
+    for (const BatchStep& step : StepAll(*world, any)) {
+      EXPECT_EQ(step.observation.find("Invalid action!"), std::string_view::npos)
+          << step.observation;
       if (!step.done) continue;
       EXPECT_EQ(world->Won(step), step.reward > 0.999);
       poor += !step.truncated && step.reward < 1 ? 1 : 0;
@@ -177,10 +154,7 @@ TEST(World, APurchaseWinsOnlyWithTheFullReward) {
 
 // Otherwise a policy could avoid the cost of questions by silence.
 TEST(World, SilenceCostsAQuestion) {
-  WorldOptions options;
-  options.task = WorldKind::kTwentyQuestions;
-  options.environments = 2;
-  const auto world = MakeWorld(options, 3);
+  const auto world = MakeWorld({.task = WorldKind::kTwentyQuestions, .environments = 2}, 3);
   const std::vector<std::string_view> silence = {"", "wait"};
   for (int turn = 0; turn < 20; ++turn) {
     for (const BatchStep& step : world->Step(silence)) {

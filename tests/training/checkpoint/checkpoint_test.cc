@@ -3,12 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <fstream>
 
-#include "common/error.h"
 #include "common/file.h"
 #include "common/hash.h"
 #include "tests/common/scratch_folder.h"
+#include "tests/training/fatal_message.h"
 #include "tests/training/finite_difference.h"
 #include "training/model/divergence.h"
 
@@ -25,14 +24,8 @@ CheckpointTensors Tensors(uint64_t seed) {
   return t;
 }
 
-std::string FailureOf(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    return error.what();
-  }
-  return "";
+std::string FailureOf(const std::function<void()>& act) {
+  return FatalMessage(act, ExitCode::kFile);
 }
 
 TEST(Checkpoint, BringsBackEveryBit) {
@@ -80,12 +73,9 @@ TEST(Checkpoint, NothingThatIsNotFiniteIsSaved) {
   const CheckpointFolder folder(scratch / "c");
   folder.Save(7, Tensors(1), {{"word", "good"}});
   const auto refused = [&](const CheckpointTensors& tensors, const std::string& name) {
-    try {
-      folder.Save(7, tensors, {{"word", "bad"}});
-      FAIL() << name;
-    } catch (const DivergedError& error) {
-      EXPECT_THAT(error.what(), ::testing::HasSubstr("1 of the 15 values of " + name));
-    }
+    const auto save = [&] { folder.Save(7, tensors, {{"word", "bad"}}); };
+    EXPECT_THAT(FatalMessage<DivergedError>(save),
+                ::testing::HasSubstr("1 of the 15 values of " + name));
     EXPECT_EQ(folder.State(7)["word"], "good");
     EXPECT_FALSE(std::filesystem::exists(scratch / "c/.step-00000007.tmp"));
   };

@@ -130,7 +130,7 @@ TEST(BuildBatch, HasTheTermsOfTheRowsTakenApart) {
   RandomStream random(1);
   for (int round = 0; round < 3000; ++round) {
     const std::vector<TrainingRow> rows = RandomRows(random);
-    const Batch batch = BuildBatch(Pointers(rows), true);
+    const Batch batch = BuildBatch(PointersTo(rows), true);
     ExpectWellFormed(batch);
     ExpectPrefixTree(batch, rows);
     ASSERT_EQ(TermsOfBatch(batch), TermsOfRows(rows)) << "round " << round;
@@ -143,7 +143,7 @@ TEST(BuildBatch, WithoutSharingEveryRowIsASegmentByItself) {
   RandomStream random(2);
   for (int round = 0; round < 500; ++round) {
     const std::vector<TrainingRow> rows = RandomRows(random);
-    const Batch batch = BuildBatch(Pointers(rows), false);
+    const Batch batch = BuildBatch(PointersTo(rows), false);
     ExpectWellFormed(batch);
     ASSERT_EQ(batch.segments.size(), rows.size());
     ASSERT_EQ(static_cast<int64_t>(batch.tokens.size()), batch.row_tokens);
@@ -161,7 +161,7 @@ TEST(BuildBatch, WithoutSharingEveryRowIsASegmentByItself) {
 TEST(BuildBatch, ABranchHasOneTargetForEachNextToken) {
   const std::vector<TrainingRow> rows = {
       {{1, 2, 3}, {{1, 3}}}, {{1, 2, 4}, {{2, 3}}}, {{1, 2, 3, 5}, {{2, 4}}}, {{1, 2, 6}, {}}};
-  const Batch batch = BuildBatch(Pointers(rows), true);
+  const Batch batch = BuildBatch(PointersTo(rows), true);
   EXPECT_THAT(batch.tokens, ElementsAre(1, 2, 3, 5, 4, 6));
   EXPECT_THAT(batch.positions, ElementsAre(0, 1, 2, 3, 2, 2));
   ASSERT_EQ(batch.segments.size(), 4U);
@@ -185,7 +185,7 @@ TEST(BuildBatch, KindsStayApart) {
   const std::vector<TrainingRow> rows = {{{1, 2}, {{1, 2, TargetKind::kGood}}},
                                          {{1, 2}, {{1, 2, TargetKind::kRevision}}},
                                          {{1, 2}, {{1, 2, TargetKind::kGood}}}};
-  const Batch batch = BuildBatch(Pointers(rows), true);
+  const Batch batch = BuildBatch(PointersTo(rows), true);
   ASSERT_EQ(batch.targets.size(), 2U);
   EXPECT_EQ(batch.targets[0].kind, TargetKind::kGood);
   EXPECT_EQ(batch.targets[0].weight, 2);
@@ -199,7 +199,7 @@ TEST(BuildRowBatch, NamesTheTargetsOfEachRow) {
   for (int round = 0; round < 1000; ++round) {
     const std::vector<TrainingRow> rows = RandomRows(random);
     const bool share = random.Chance(0.7);
-    const RowBatch built = BuildRowBatch(Pointers(rows), share);
+    const RowBatch built = BuildRowBatch(PointersTo(rows), share);
     ASSERT_EQ(TermsOfBatch(built.batch), TermsOfRows(rows));
     ASSERT_EQ(built.targets.size(), rows.size());
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -222,7 +222,7 @@ TEST(BuildRowBatch, NamesTheTargetsOfEachRow) {
 TEST(BuildBatch, OfRowsOfOneTokenAndOfNone) {
   EXPECT_TRUE(BuildBatch({}, true).tokens.empty());
   const std::vector<TrainingRow> rows = {{{7}, {}}, {{7}, {}}, {{8}, {}}};
-  const Batch batch = BuildBatch(Pointers(rows), true);
+  const Batch batch = BuildBatch(PointersTo(rows), true);
   EXPECT_THAT(batch.tokens, ElementsAre(7, 8));
   EXPECT_EQ(batch.segments.size(), 2U);
   EXPECT_EQ(batch.row_tokens, 3);
@@ -249,7 +249,7 @@ TEST(SplitByTokens, HasTheFewestTokensInTheFewestStretches) {
   RandomStream random(3);
   for (int round = 0; round < 150; ++round) {
     const std::vector<TrainingRow> made = RandomRows(random);
-    std::vector<const TrainingRow*> rows = Pointers(made);
+    std::vector<const TrainingRow*> rows = PointersTo(made);
     if (rows.size() > 9) rows.resize(9);
     SortForSharing(rows);
     const bool share = random.Chance(0.7);
@@ -280,7 +280,7 @@ TEST(SplitByCost, MakesTheDearestStretchAsCheapAsCanBe) {
   RandomStream random(4);
   for (int round = 0; round < 150; ++round) {
     const std::vector<TrainingRow> made = RandomRows(random);
-    std::vector<const TrainingRow*> rows = Pointers(made);
+    std::vector<const TrainingRow*> rows = PointersTo(made);
     if (rows.size() > 9) rows.resize(9);
     SortForSharing(rows);
     const bool share = random.Chance(0.7);
@@ -307,15 +307,15 @@ TEST(SplitByCost, MakesTheDearestStretchAsCheapAsCanBe) {
 
 TEST(SplitByCost, LeavesRanksWithoutRowsWhereThereAreFewer) {
   const std::vector<TrainingRow> rows = {{{1, 2}, {}}, {{2, 3}, {}}};
-  EXPECT_THAT(SplitByCost(Pointers(rows), 4, true), ElementsAre(0, 1, 2, 2, 2));
+  EXPECT_THAT(SplitByCost(PointersTo(rows), 4, true), ElementsAre(0, 1, 2, 2, 2));
   EXPECT_THAT(SplitByCost({}, 2, true), ElementsAre(0, 0, 0));
   EXPECT_THAT(SplitByTokens({}, 10, true), ElementsAre(0));
 }
 
 TEST(CostOf, CountsTheTokensThatAttentionSees) {
   const std::vector<TrainingRow> rows = {{{1, 2, 3}, {}}, {{1, 2, 4, 5}, {}}};
-  EXPECT_EQ(CostOf(BuildBatch(Pointers(rows), true)).pairs, 1 + 2 + 3 + 3 + 4);
-  EXPECT_EQ(CostOf(BuildBatch(Pointers(rows), false)).pairs, 6 + 10);
+  EXPECT_EQ(CostOf(BuildBatch(PointersTo(rows), true)).pairs, 1 + 2 + 3 + 3 + 4);
+  EXPECT_EQ(CostOf(BuildBatch(PointersTo(rows), false)).pairs, 6 + 10);
 }
 
 }  // namespace

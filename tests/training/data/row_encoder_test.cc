@@ -27,20 +27,19 @@ ParsedRow RowOf(const std::vector<std::pair<std::string, std::string>>& messages
 }
 
 TrainingRow EncodeWhole(const RowTokenizer& text, const ParsedRow& row) {
-  TrainingRow tokens;
   RowCounts counts;
-  EXPECT_TRUE(RowEncoder(text, 100000, TooLong::kError).Encode(row, tokens, counts));
-  EXPECT_EQ(counts.tokens, std::ssize(tokens.ids));
-  EXPECT_EQ(counts.trained, tokens.trained_tokens());
-  return tokens;
+  const auto rows = RowEncoder(text, 100000, TooLong::kError).EncodeTurns(row, counts);
+  EXPECT_EQ(rows.size(), 1U);
+  EXPECT_EQ(counts.tokens, std::ssize(rows.at(0).ids));
+  EXPECT_EQ(counts.trained, rows[0].trained_tokens());
+  return rows[0];
 }
 
 std::string Refusal(const RowTokenizer& text, const ParsedRow& row, int max_length = 1000,
                     TooLong too_long = TooLong::kCut) {
   return FatalMessage([&] {
-    TrainingRow tokens;
     RowCounts counts;
-    RowEncoder(text, max_length, too_long).Encode(row, tokens, counts);
+    RowEncoder(text, max_length, too_long).EncodeTurns(row, counts);
   });
 }
 
@@ -52,13 +51,16 @@ std::vector<bool> Mask(const TrainingRow& row) {
   return mask;
 }
 
+std::string Spelling(const RowTokenizer& text, const std::vector<int32_t>& ids, size_t i) {
+  return i == 0 ? text.tokenizer->FirstTokenBytes(ids[i]) : text.tokenizer->TokenBytes(ids[i]);
+}
+
 // Token by token, the trained ones in brackets.
 std::string Marked(const RowTokenizer& text, const TrainingRow& row) {
   std::string marked;
   const std::vector<bool> mask = Mask(row);
   for (size_t i = 0; i < row.ids.size(); ++i) {
-    const std::string bytes = i == 0 ? text.tokenizer->FirstTokenBytes(row.ids[i])
-                                     : text.tokenizer->TokenBytes(row.ids[i]);
+    const std::string bytes = Spelling(text, row.ids, i);
     marked += mask[i] ? "[" + bytes + "]" : bytes + "|";
   }
   return marked;
@@ -71,49 +73,37 @@ const ParsedRow kTalk = RowOf({{"system", "Be."},
                                {"+assistant", "I do"},
                                {"user", "bye"}});
 
-TEST(RowEncoder, MasksOfLlama3TokenByToken) {
-  const RowTokenizer text = GoldenRowTokenizer("llama3");
-  EXPECT_EQ(Marked(text, EncodeWhole(text, kTalk)),
-            "<|begin_of_text|>|<|start_header_id|>|s|y|st|e|m|<|end_header_id|>|\n|\n|B|e|.|"
-            "<|eot_id|>|<|start_header_id|>|us|er|<|end_header_id|>|\n|\n|H|i|<|eot_id|>|"
-            "<|start_header_id|>|as|s|i|st|a|n|t|<|end_header_id|>|\n|\n|O|k|.|<|eot_id|>|"
-            "<|start_header_id|>|us|er|<|end_header_id|>|\n|\n|g|o|<|eot_id|>|"
-            "<|start_header_id|>|as|s|i|st|a|n|t|<|end_header_id|>|\n|\n|[I][ do][<|eot_id|>]"
-            "<|start_header_id|>|us|er|<|end_header_id|>|\n|\n|b|y|e|<|eot_id|>|");
-}
-
-TEST(RowEncoder, MasksOfChatMlTokenByToken) {
-  const RowTokenizer text = GoldenRowTokenizer("qwen2");
-  EXPECT_EQ(
-      Marked(text, EncodeWhole(text, kTalk)),
-      "<|im_start|>|s|y|st|e|m|\n|B|e|.|<|im_end|>|\n|<|im_start|>|us|er|\n|H|i|<|im_end|>|\n|"
-      "<|im_start|>|as|s|i|st|a|n|t|\n|O|k|.|<|im_end|>|\n|<|im_start|>|us|er|\n|g|o|"
-      "<|im_end|>|\n|<|im_start|>|as|s|i|st|a|n|t|\n|[I][ do][<|im_end|>]\n|"
-      "<|im_start|>|us|er|\n|b|y|e|<|im_end|>|\n|");
-}
-
-TEST(RowEncoder, MasksOfMistralTokenByToken) {
-  const RowTokenizer text = GoldenRowTokenizer("mistral");
-  // The system's text stands in the last turn of the user.
-  EXPECT_EQ(Marked(text, EncodeWhole(text, kTalk)),
-            "<s>|[INST]|H|i|[/INST]|O|k|.|</s>|[INST]|g|o|[/INST]|[I][ do][</s>][INST]|B|e.|\n|\n|"
-            "b|y|e|[/INST]|");
-}
-
-TEST(RowEncoder, MasksOfLlama2InTheFormatOfMistralTokenByToken) {
-  const RowTokenizer text = GoldenRowTokenizer("llama2", "mistral");
-  EXPECT_EQ(Marked(text, EncodeWhole(text, kTalk)),
-            "<s>| |[|I|N|S|T|]| B|e.|\n|\n|H|i| |[|/|I|N|S|T|]| O|k|.|</s>| |[|I|N|S|T|]| go| |[|/|"
-            "I|N|S|T|]|[ I][ do][</s>] |[|I|N|S|T|]| by|e| |[|/|I|N|S|T|]|");
-}
-
-TEST(RowEncoder, MasksOfThePlainFormatTokenByToken) {
-  const RowTokenizer text = GoldenRowTokenizer("gpt2", "plain");
-  EXPECT_EQ(
-      Marked(text, EncodeWhole(text, kTalk)),
-      "<|endoftext|>|#|#|#| |S|y|st|e|m|:|\n|B|e|.|\n|\n|#|#|#| |U|s|er|:|\n|H|i|\n|\n|#|#|#| |"
-      "A|s|s|i|st|a|n|t|:|\n|O|k|.|<|endoftext|>|\n|\n|#|#|#| |U|s|er|:|\n|g|o|\n|\n|#|#|#| |"
-      "A|s|s|i|st|a|n|t|:|\n|[I][ do][<|endoftext|>]\n|\n|#|#|#| |U|s|er|:|\n|b|y|e|\n|\n|");
+TEST(RowEncoder, MasksTokenByToken) {
+  const struct {
+    const char *kind, *chat, *marked;
+  } cases[] = {
+      {"llama3", "auto",
+       "<|begin_of_text|>|<|start_header_id|>|s|y|st|e|m|<|end_header_id|>|\n|\n|B|e|.|"
+       "<|eot_id|>|<|start_header_id|>|us|er|<|end_header_id|>|\n|\n|H|i|<|eot_id|>|"
+       "<|start_header_id|>|as|s|i|st|a|n|t|<|end_header_id|>|\n|\n|O|k|.|<|eot_id|>|"
+       "<|start_header_id|>|us|er|<|end_header_id|>|\n|\n|g|o|<|eot_id|>|"
+       "<|start_header_id|>|as|s|i|st|a|n|t|<|end_header_id|>|\n|\n|[I][ do][<|eot_id|>]"
+       "<|start_header_id|>|us|er|<|end_header_id|>|\n|\n|b|y|e|<|eot_id|>|"},
+      {"qwen2", "auto",
+       "<|im_start|>|s|y|st|e|m|\n|B|e|.|<|im_end|>|\n|<|im_start|>|us|er|\n|H|i|<|im_end|>|\n|"
+       "<|im_start|>|as|s|i|st|a|n|t|\n|O|k|.|<|im_end|>|\n|<|im_start|>|us|er|\n|g|o|"
+       "<|im_end|>|\n|<|im_start|>|as|s|i|st|a|n|t|\n|[I][ do][<|im_end|>]\n|"
+       "<|im_start|>|us|er|\n|b|y|e|<|im_end|>|\n|"},
+      // The system's text stands in the last turn of the user.
+      {"mistral", "auto",
+       "<s>|[INST]|H|i|[/INST]|O|k|.|</s>|[INST]|g|o|[/INST]|[I][ do][</s>][INST]|B|e.|\n|\n|"
+       "b|y|e|[/INST]|"},
+      {"llama2", "mistral",
+       "<s>| |[|I|N|S|T|]| B|e.|\n|\n|H|i| |[|/|I|N|S|T|]| O|k|.|</s>| |[|I|N|S|T|]| go| |[|/|"
+       "I|N|S|T|]|[ I][ do][</s>] |[|I|N|S|T|]| by|e| |[|/|I|N|S|T|]|"},
+      {"gpt2", "plain",
+       "<|endoftext|>|#|#|#| |S|y|st|e|m|:|\n|B|e|.|\n|\n|#|#|#| |U|s|er|:|\n|H|i|\n|\n|#|#|#| |"
+       "A|s|s|i|st|a|n|t|:|\n|O|k|.|<|endoftext|>|\n|\n|#|#|#| |U|s|er|:|\n|g|o|\n|\n|#|#|#| |"
+       "A|s|s|i|st|a|n|t|:|\n|[I][ do][<|endoftext|>]\n|\n|#|#|#| |U|s|er|:|\n|b|y|e|\n|\n|"}};
+  for (const auto& c : cases) {
+    const RowTokenizer text = GoldenRowTokenizer(c.kind, c.chat);
+    EXPECT_EQ(Marked(text, EncodeWhole(text, kTalk)), c.marked) << c.kind;
+  }
 }
 
 // What opens and what ends an assistant's turn in the text of a conversation.
@@ -136,7 +126,7 @@ std::vector<bool> MaskBySearch(const RowTokenizer& text, const std::vector<int32
   std::vector<size_t> begins;
   for (size_t i = 0; i < ids.size(); ++i) {
     begins.push_back(whole.size());
-    whole += i == 0 ? text.tokenizer->FirstTokenBytes(ids[i]) : text.tokenizer->TokenBytes(ids[i]);
+    whole += Spelling(text, ids, i);
   }
   begins.push_back(whole.size());
   std::vector<bool> mask(ids.size());
@@ -166,9 +156,7 @@ TEST(RowEncoder, MasksOfEveryTemplateOfTheGoldensAreWhatASearchFinds) {
   for (const json& entry : golden.at("templates")) {
     json files = GoldenTokenizerFiles(entry.at("kind"));
     files["tokenizer_config"]["chat_template"] = entry.at("chat_template");
-    RowTokenizer text;
-    text.tokenizer = LoadTokenizer(files);
-    text.chat = ChatTemplate::Make("auto", *text.tokenizer);
+    const RowTokenizer text = RowTokenizerOf(LoadTokenizer(files));
     for (const json& expected : entry.at("rows")) {
       const auto number = expected.at("conversation").get<size_t>();
       if (expected.at("generation").get<bool>() || expected.contains("refused")) continue;
@@ -194,10 +182,7 @@ TEST(RowEncoder, MasksOfEveryTemplateOfTheGoldensAreWhatASearchFinds) {
 RowTokenizer ThinkingRowTokenizer() {
   json files = GoldenTokenizerFiles("qwen2");
   files["tokenizer_config"]["chat_template"] = ReadGolden("thinking_template.json").at("template");
-  RowTokenizer text;
-  text.tokenizer = LoadTokenizer(files);
-  text.chat = ChatTemplate::Make("auto", *text.tokenizer);
-  return text;
+  return RowTokenizerOf(LoadTokenizer(files));
 }
 
 // The trained text of a sequence, and what stands before its last stretch.
@@ -303,40 +288,40 @@ TEST(RowEncoder, CutsTheOldestTurnsAfterTheFirstObservation) {
   const ParsedRow row = AgentRow(6, 2);
   const size_t whole = EncodeWhole(text, row).ids.size();
   const size_t less_two = EncodeWhole(text, AgentRow(4, 2)).ids.size();
-  TrainingRow tokens;
   RowCounts counts;
-  const RowEncoder encoder(text, static_cast<int>(less_two), TooLong::kCut);
-  ASSERT_TRUE(encoder.Encode(row, tokens, counts));
+  const auto cut_to = [&](size_t tokens, RowCounts& sums) {
+    return RowEncoder(text, static_cast<int>(tokens), TooLong::kCut).EncodeTurns(row, sums);
+  };
+  const std::vector<TrainingRow> rows = cut_to(less_two, counts);
   EXPECT_EQ(counts.cut, 1);
   EXPECT_EQ(counts.dropped_turns, 2);
   EXPECT_EQ(counts.dropped, 0);
-  EXPECT_EQ(tokens.ids.size(), less_two);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].ids.size(), less_two);
   EXPECT_LT(less_two, whole);
   // What is left is the row without turns 0 and 1.
   ParsedRow left = row;
   left.messages.erase(left.messages.begin() + 3, left.messages.begin() + 7);
   left.learned.erase(left.learned.begin() + 3, left.learned.begin() + 7);
-  EXPECT_EQ(tokens, EncodeWhole(text, left));
+  EXPECT_EQ(rows[0], EncodeWhole(text, left));
   // One token too many, and one turn goes.
-  const RowEncoder longer(text, static_cast<int>(whole) - 1, TooLong::kCut);
   RowCounts once;
-  ASSERT_TRUE(longer.Encode(row, tokens, once));
+  EXPECT_EQ(cut_to(whole - 1, once).size(), 1U);
   EXPECT_EQ(once.dropped_turns, 1);
   // One token less, and a third turn has to go.
-  const RowEncoder shorter(text, static_cast<int>(less_two) - 1, TooLong::kCut);
-  ASSERT_TRUE(shorter.Encode(row, tokens, counts));
+  EXPECT_EQ(cut_to(less_two - 1, counts).size(), 1U);
   EXPECT_EQ(counts.dropped_turns, 2 + 3);
 }
 
 TEST(RowEncoder, WhatIsTrainedStaysWithTheTurnBeforeIt) {
   const RowTokenizer text = GoldenRowTokenizer("qwen2");
   const auto least = static_cast<int>(EncodeWhole(text, AgentRow(3, 2)).ids.size());
-  TrainingRow tokens;
   RowCounts counts;
-  EXPECT_TRUE(RowEncoder(text, least, TooLong::kCut).Encode(AgentRow(6, 2), tokens, counts));
+  const RowEncoder fits(text, least, TooLong::kCut), too_short(text, least - 1, TooLong::kCut);
+  EXPECT_EQ(fits.EncodeTurns(AgentRow(6, 2), counts).size(), 1U);
   EXPECT_EQ(counts.dropped_turns, 3);
-  EXPECT_FALSE(RowEncoder(text, least - 1, TooLong::kCut).Encode(AgentRow(6, 2), tokens, counts));
-  EXPECT_FALSE(RowEncoder(text, least, TooLong::kCut).Encode(AgentRow(6, 6), tokens, counts));
+  EXPECT_TRUE(too_short.EncodeTurns(AgentRow(6, 2), counts).empty());
+  EXPECT_TRUE(fits.EncodeTurns(AgentRow(6, 6), counts).empty());
   EXPECT_EQ(counts.rows, 3);
   EXPECT_EQ(counts.cut, 1);
   EXPECT_EQ(counts.dropped, 2);
@@ -344,9 +329,8 @@ TEST(RowEncoder, WhatIsTrainedStaysWithTheTurnBeforeIt) {
 
 TEST(RowEncoder, DropsOrRefusesWhatIsTooLong) {
   const RowTokenizer text = GoldenRowTokenizer("qwen2");
-  TrainingRow tokens;
   RowCounts counts;
-  EXPECT_FALSE(RowEncoder(text, 30, TooLong::kDrop).Encode(AgentRow(6, 2), tokens, counts));
+  EXPECT_TRUE(RowEncoder(text, 30, TooLong::kDrop).EncodeTurns(AgentRow(6, 2), counts).empty());
   EXPECT_EQ(counts, (RowCounts{.rows = 1, .dropped = 1}));
   EXPECT_THAT(Refusal(text, AgentRow(6, 2), 30, TooLong::kError),
               HasSubstr("more than --max_length 30"));

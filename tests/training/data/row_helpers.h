@@ -1,36 +1,29 @@
 // Rows that are made for tests.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "common/error.h"
 #include "common/random.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
+#include "tests/training/fatal_message.h"
 #include "training/data/row_tokenizer.h"
 #include "training/data/training_row.h"
 
 namespace agentr {
 
-inline RowTokenizer GoldenRowTokenizer(const std::string& kind, const std::string& chat = "auto") {
+inline RowTokenizer RowTokenizerOf(std::unique_ptr<Tokenizer> tokenizer,
+                                   const std::string& chat = "auto") {
   RowTokenizer text;
-  text.tokenizer = GoldenTokenizer(kind);
+  text.tokenizer = std::move(tokenizer);
   text.chat = ChatTemplate::Make(chat, *text.tokenizer);
-  text.hash = "hash of " + kind;
   return text;
 }
 
-// What FatalError says; "no error" without one.
-inline std::string FatalMessage(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const FatalError& error) {
-    return error.what();
-  }
-  return "no error";
+inline RowTokenizer GoldenRowTokenizer(const std::string& kind, const std::string& chat = "auto") {
+  RowTokenizer text = RowTokenizerOf(GoldenTokenizer(kind), chat);
+  text.hash = "hash of " + kind;
+  return text;
 }
 
 // A row of random tokens of an alphabet so small that rows begin alike, with random spans.
@@ -47,12 +40,6 @@ inline TrainingRow RandomRow(RandomStream& random, size_t most_tokens, uint64_t 
     at = end;
   }
   return row;
-}
-
-inline std::vector<const TrainingRow*> Pointers(const std::vector<TrainingRow>& rows) {
-  std::vector<const TrainingRow*> pointers;
-  for (const TrainingRow& row : rows) pointers.push_back(&row);
-  return pointers;
 }
 
 }  // namespace agentr

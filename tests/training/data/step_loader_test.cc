@@ -25,13 +25,11 @@ std::string ChatRows(int rows) {
 class StepLoaderTest : public ::testing::Test {
  protected:
   DataOptions Options(const std::string& rows) {
-    DataOptions options;
-    options.data = {folder_.Write("rows.jsonl", rows).string()};
-    options.held_out = 0;
-    options.batch_rows = 10;
-    options.max_length = 100;
-    options.batch_tokens = 120;
-    return options;
+    return {.data = {folder_.Write("rows.jsonl", rows).string()},
+            .held_out = 0,
+            .max_length = 100,
+            .batch_rows = 10,
+            .batch_tokens = 120};
   }
 
   const ScratchFolder folder_;
@@ -65,11 +63,10 @@ TEST_F(StepLoaderTest, GivesTheStepsInOrderFromWhereItBegins) {
 }
 
 TEST_F(StepLoaderTest, RanksShareAStepBetweenThem) {
-  const DataOptions options = Options(ChatRows(35));
+  DataOptions options = Options(ChatRows(35));
   TrainingData data(options, text_);
   for (const bool share : {true, false}) {
-    DataOptions changed = options;
-    changed.share_prefixes = share;
+    options.share_prefixes = share;
     for (int64_t i = 0; i < 4; ++i) {
       const StepRows rows = data.ReadStep(i);
       for (const int ranks : {1, 2, 3, 20}) {
@@ -77,7 +74,7 @@ TEST_F(StepLoaderTest, RanksShareAStepBetweenThem) {
         int64_t count = 0;
         for (int rank = 0; rank < ranks; ++rank) {
           for (const Batch& batch :
-               MicroBatches(rows.rows, changed, {.rank = rank, .ranks = ranks})) {
+               MicroBatches(rows.rows, options, {.rank = rank, .ranks = ranks})) {
             weight += batch.weight();
             count += batch.rows;
           }
@@ -90,11 +87,7 @@ TEST_F(StepLoaderTest, RanksShareAStepBetweenThem) {
 }
 
 TEST_F(StepLoaderTest, AnErrorComesAfterTheStepsBeforeIt) {
-  DataOptions options = Options("{}\n");
-  std::string rows = ChatRows(35);
-  rows += "{\"messages\": 5}\n";
-  options = Options(rows);
-  TrainingData data(options, text_);
+  TrainingData data(Options(ChatRows(35) + "{\"messages\": 5}\n"), text_);
   StepLoader loader(data, 0);
   const std::string refusal = FatalMessage([&] {
     for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(loader.Next().step, i);

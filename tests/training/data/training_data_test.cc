@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <map>
 #include <set>
 
 #include "tests/common/scratch_folder.h"
 #include "tests/training/data/row_helpers.h"
-#include "training/data/batch_builder.h"
 
 namespace agentr {
 namespace {
@@ -36,11 +34,8 @@ std::string AgentRows(int tasks, int rows) {
 class TrainingDataTest : public ::testing::Test {
  protected:
   DataOptions Options(const std::string& rows) {
-    DataOptions options;
-    options.data = {folder_.Write("rows.jsonl", rows).string()};
-    options.held_out = 0;
-    options.batch_rows = 8;
-    return options;
+    const std::string path = folder_.Write("rows.jsonl", rows).string();
+    return {.data = {path}, .held_out = 0, .batch_rows = 8};
   }
   std::string Text(const TrainingRow& row) const { return text_.tokenizer->Decode(row.ids); }
   std::string Refusal(const DataOptions& options, int64_t steps = 1) const {
@@ -173,30 +168,6 @@ TEST_F(TrainingDataTest, ATaskIsHeldOutWholeInEveryFile) {
   EXPECT_EQ(data.ReadHeldOut(10).rows, data.ReadHeldOut(10).rows);
   options.seed = 1;
   EXPECT_NE(tasks(TrainingData(options, text_).ReadHeldOut(100000)), tasks(held_out));
-}
-
-TEST_F(TrainingDataTest, WeightsOfTargetsSumToTheTrainedTokens) {
-  TrainingData data(Options(AgentRows(5, 6)), text_);
-  for (int64_t i = 0; i < data.steps_per_epoch(); ++i) {
-    const StepRows step = data.ReadStep(i);
-    for (const bool share : {false, true}) {
-      const Batch batch = BuildBatch(Pointers(step.rows), share);
-      EXPECT_EQ(batch.weight(), static_cast<double>(step.counts.trained));
-      EXPECT_EQ(batch.row_tokens, step.counts.tokens);
-    }
-  }
-}
-
-TEST_F(TrainingDataTest, KindsReachTheTargets) {
-  TrainingData data(Options(AgentRows(3, 2)), text_);
-  const StepRows step = data.ReadStep(0);
-  std::map<TargetKind, double> weights;
-  for (const Target& target : BuildBatch(Pointers(step.rows), true).targets) {
-    weights[target.kind] += target.weight;
-  }
-  EXPECT_EQ(weights.size(), 2U);
-  EXPECT_GT(weights[TargetKind::kRevision], 0);
-  EXPECT_GT(weights[TargetKind::kCorrected], 0);
 }
 
 TEST_F(TrainingDataTest, RowsThatAreTooLongAreMissingAndCounted) {

@@ -5,8 +5,8 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "common/error.h"
 #include "tests/training/distributed/thread_group.h"
+#include "tests/training/fatal_message.h"
 
 namespace agentr {
 namespace {
@@ -58,13 +58,14 @@ TEST(JobFingerprint, AllRanksRefuseWhatOneHasOtherwise) {
   std::vector<std::string> messages;
   ThreadGroups::Run(3, [&](ProcessGroup& group) {
     RequireSame(&group, {{"--data", "same", ""}});
-    try {
-      RequireSame(&group, {{"--data", group.rank() == 1 ? "h2" : "h1", ""}});
-    } catch (const FatalError& error) {
-      const std::lock_guard lock(mutex);
-      EXPECT_EQ(error.code(), ExitCode::kUsage);
-      messages.emplace_back(error.what());
-    }
+    const char* const value = group.rank() == 1 ? "h2" : "h1";
+    const std::string message = FatalMessage(
+        [&] {
+          RequireSame(&group, {{"--data", value, ""}});
+        },
+        ExitCode::kUsage);
+    const std::lock_guard lock(mutex);
+    messages.push_back(message);
   });
   ASSERT_EQ(messages.size(), 3u);
   for (const std::string& message : messages) {

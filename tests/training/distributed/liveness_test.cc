@@ -16,9 +16,6 @@ using ::testing::HasSubstr;
 class LivenessTest : public ::testing::Test {
  protected:
   LivenessTest() {
-    options_.period = milliseconds(20);
-    options_.silence = milliseconds(2000);
-    options_.suspected = milliseconds(300);
     for (int rank = 0; rank < 3; ++rank) {
       ranks_.push_back(
           std::make_unique<Liveness>(std::make_unique<SharedKeys>(shared_), rank, 3, options_,
@@ -45,7 +42,8 @@ class LivenessTest : public ::testing::Test {
   }
 
   const std::shared_ptr<SharedStore> shared_ = std::make_shared<SharedStore>();
-  LivenessOptions options_;
+  const LivenessOptions options_ = {
+      .period = milliseconds(20), .silence = milliseconds(2000), .suspected = milliseconds(300)};
   std::mutex mutex_;
   std::map<int, std::string> messages_;
   std::map<int, ExitCode> codes_;

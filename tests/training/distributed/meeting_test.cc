@@ -28,8 +28,7 @@ class MeetingTest : public ::testing::Test {
     for (const auto& [rank, print] : prints) {
       threads.emplace_back([&, rank = rank, print = print] {
         SharedKeys store(shared_);
-        MeetingTimes times;
-        times.most = most;
+        const MeetingTimes times = {.most = most};
         Patience patience(times, [](const std::string& message) { FAIL() << message; });
         std::string message;
         try {
@@ -45,12 +44,7 @@ class MeetingTest : public ::testing::Test {
     return messages;
   }
   static Place PlaceOf(int rank, int size) {
-    Place place;
-    place.rank = rank;
-    place.size = size;
-    place.host = "node1";
-    place.port = 29500;
-    return place;
+    return {.rank = rank, .size = size, .host = "node1", .port = 29500};
   }
 
   const std::shared_ptr<SharedStore> shared_ = std::make_shared<SharedStore>();
@@ -103,10 +97,8 @@ TEST_F(MeetingTest, ASecondProcessOfARankIsRefused) {
 }
 
 TEST(Patience, EndsACallThatDoesNotReturn) {
-  MeetingTimes times;
-  times.most = milliseconds(100);
-  times.say = milliseconds(20);
-  times.grace = milliseconds(100);
+  const MeetingTimes times = {
+      .most = milliseconds(100), .say = milliseconds(20), .grace = milliseconds(100)};
   std::mutex mutex;
   std::string message;
   Patience patience(times, [&](const std::string& m) {

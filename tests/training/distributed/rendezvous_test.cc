@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "common/error.h"
+#include "tests/training/fatal_message.h"
 
 namespace agentr {
 namespace {
@@ -20,13 +20,7 @@ std::optional<Place> PlaceOf(const Variables& variables) {
 }
 
 std::string UsageErrorOf(const Variables& variables) {
-  try {
-    PlaceOf(variables);
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    return error.what();
-  }
-  return "no error";
+  return FatalMessage([&] { PlaceOf(variables); }, ExitCode::kUsage);
 }
 
 const Variables kTorchrun = {{"RANK", "5"},

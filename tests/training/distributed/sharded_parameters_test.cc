@@ -1,7 +1,6 @@
 // Many processes against one: the same steps, whatever is shared out.
 #include "training/distributed/sharded_parameters.h"
 
-#include <cmath>
 #include <mutex>
 
 #include "tests/training/batches.h"
@@ -22,9 +21,7 @@ struct Trained {
 // Three steps on the batches of `of_rank`, as one process of `group`.
 Trained Train(Network& network, ProcessGroup* group, int zero,
               const std::vector<std::vector<Batch>>& steps, const std::vector<double>& weights) {
-  AdamWOptions options;
-  options.weight_decay = 0.1;
-  Trainer trainer(network, options, group, zero);
+  Trainer trainer(network, {.weight_decay = 0.1}, group, zero);
   Trained result;
   for (size_t s = 0; s < steps.size(); ++s) {
     const StepReport report = trainer.Step(steps[s], weights[s], 1e-2, 0);
@@ -73,11 +70,7 @@ class ShardedTraining : public ::testing::TestWithParam<std::string> {
     }
     return share;
   }
-  Network Make() const {
-    Network network = TinyNetwork(GetParam());
-    network.TrainAll();
-    return network;
-  }
+  static Network Make() { return TrainedNetwork(GetParam()); }
 
   std::vector<std::vector<Batch>> steps_;
   std::vector<double> weights_;

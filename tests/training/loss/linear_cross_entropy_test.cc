@@ -1,7 +1,5 @@
 #include "training/loss/linear_cross_entropy.h"
 
-#include <cmath>
-
 #include "tests/training/finite_difference.h"
 
 namespace agentr {

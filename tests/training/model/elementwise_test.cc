@@ -9,14 +9,12 @@ namespace {
 
 using at::Tensor;
 
-Tensor Zeros(const Tensor& like) { return at::zeros(like.sizes(), like.options()); }
-
 TEST(Elementwise, RmsNormIsItsDefinitionAndSoIsItsGradient) {
   const Tensor x = RandomTensor({37, 19}, 1), w = RandomTensor({19}, 2),
                d = RandomTensor({37, 19}, 3);
   const Tensor expected = x * at::rsqrt(x.square().mean(at::IntArrayRef{-1}, true) + 0.01) * w;
   EXPECT_LT((RmsNorm(x, w, 0.01) - expected).abs().max().item<float>(), 1e-6);
-  const Tensor dx = Zeros(x), dw = Zeros(w);
+  const Tensor dx = at::zeros_like(x), dw = at::zeros_like(w);
   RmsNormBackward(d, x, w, 0.01, dx, dw);
   const auto f = [&] { return Product(RmsNorm(x, w, 0.01), d); };
   ExpectGradient(x, dx, f);
@@ -25,24 +23,17 @@ TEST(Elementwise, RmsNormIsItsDefinitionAndSoIsItsGradient) {
   ExpectGradient(x, dx / 2, f);
 }
 
-TEST(Elementwise, GeGluIsItsDefinitionAndSoIsItsGradient) {
-  const Tensor x = RandomTensor({5, 46}, 1, 6), d = RandomTensor({5, 23}, 2);
-  const std::vector<Tensor> parts = x.chunk(2, 1);
-  const Tensor expected = at::gelu(parts[0], "tanh") * parts[1];
-  EXPECT_LT((SwiGlu(x, /*gelu=*/true) - expected).abs().max().item<float>(), 1e-5);
-  const SwiGluGradient gradient = SwiGluBackward(d, x, /*gelu=*/true);
-  EXPECT_LT((gradient.y - expected).abs().max().item<float>(), 1e-5);
-  ExpectGradient(x, gradient.dgate_up, [&] { return Product(SwiGlu(x, /*gelu=*/true), d); });
-}
-
-TEST(Elementwise, SwiGluIsItsDefinitionAndSoIsItsGradient) {
-  const Tensor x = RandomTensor({5, 46}, 1, 6), d = RandomTensor({5, 23}, 2);
-  const Tensor gate = x.narrow(1, 0, 23), up = x.narrow(1, 23, 23);
-  const Tensor expected = gate * at::sigmoid(gate) * up;
-  EXPECT_LT((SwiGlu(x) - expected).abs().max().item<float>(), 1e-5);
-  const SwiGluGradient gradient = SwiGluBackward(d, x);
-  EXPECT_LT((gradient.y - expected).abs().max().item<float>(), 1e-5);
-  ExpectGradient(x, gradient.dgate_up, [&] { return Product(SwiGlu(x), d); });
+TEST(Elementwise, SwiGluAndGeGluAreTheirDefinitionsAndSoAreTheirGradients) {
+  for (const bool gelu : {false, true}) {
+    SCOPED_TRACE(gelu ? "GeGLU" : "SwiGLU");
+    const Tensor x = RandomTensor({5, 46}, 1, 6), d = RandomTensor({5, 23}, 2);
+    const Tensor gate = x.narrow(1, 0, 23), up = x.narrow(1, 23, 23);
+    const Tensor expected = (gelu ? at::gelu(gate, "tanh") : gate * at::sigmoid(gate)) * up;
+    EXPECT_LT((SwiGlu(x, gelu) - expected).abs().max().item<float>(), 1e-5);
+    const SwiGluGradient gradient = SwiGluBackward(d, x, gelu);
+    EXPECT_LT((gradient.y - expected).abs().max().item<float>(), 1e-5);
+    ExpectGradient(x, gradient.dgate_up, [&] { return Product(SwiGlu(x, gelu), d); });
+  }
 }
 
 TEST(Elementwise, HeadsAreTurnedAndTurnedBack) {

@@ -1,17 +1,17 @@
 #include "training/model/network.h"
 
-#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <torch/library.h>
 #include <torch/version.h>
 
 #include <nlohmann/json.hpp>
 
-#include "common/error.h"
 #include "common/file.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/decoder/load_decoder.h"
 #include "tests/lm/decoder/paged_text.h"
 #include "tests/training/batches.h"
+#include "tests/training/fatal_message.h"
 #include "tests/training/finite_difference.h"
 #include "tests/training/tiny_network.h"
 #include "training/device.h"
@@ -23,6 +23,7 @@ namespace agentr {
 namespace {
 
 using at::Tensor;
+using ::testing::HasSubstr;
 
 const nlohmann::json& Golden() {
   static const auto kGolden =
@@ -93,11 +94,12 @@ class Families : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(All, Families, ::testing::ValuesIn(TinyFamilies()),
                          [](const auto& test) { return test.param; });
 
-TEST_P(Families, TrainLikeTransformers) {
-  Network network = TinyNetwork(GetParam());
-  network.TrainAll();
-  ExpectGolden(network, Golden()["models"][GetParam()]["full"]);
+void ExpectTransformers(const std::string& model) {
+  Network network = TrainedNetwork(model);
+  ExpectGolden(network, Golden()["models"][model]["full"]);
 }
+
+TEST_P(Families, TrainLikeTransformers) { ExpectTransformers(GetParam()); }
 
 void FillWithWave(const Tensor& t, double amount, double pace) {
   for (int64_t i = 0; i < t.numel(); ++i) {
@@ -106,11 +108,9 @@ void FillWithWave(const Tensor& t, double amount, double pace) {
 }
 
 LoraOptions GoldenLora(const std::string& model) {
-  LoraOptions lora;
-  lora.rank = Golden()["lora"]["rank"];
-  lora.alpha = Golden()["lora"]["alpha"];
-  lora.rank_stabilized = model == "qwen3";
-  return lora;
+  return {.rank = Golden()["lora"]["rank"],
+          .alpha = Golden()["lora"]["alpha"],
+          .rank_stabilized = model == "qwen3"};
 }
 
 void FillAdapters(Network& network) {
@@ -121,25 +121,25 @@ void FillAdapters(Network& network) {
   network.Refresh();
 }
 
-TEST_P(Families, TrainAdaptersLikePeft) {
-  if (!Golden()["models"][GetParam()].contains("lora")) GTEST_SKIP() << "its layers are fused";
-  Network network = TinyNetwork(GetParam());
-  network.TrainAdapters(GoldenLora(GetParam()), 1);
+void ExpectPeft(const std::string& model) {
+  Network network = TinyNetwork(model);
+  network.TrainAdapters(GoldenLora(model), 1);
   FillAdapters(network);
-  ExpectGolden(network, Golden()["models"][GetParam()]["lora"]);
+  ExpectGolden(network, Golden()["models"][model]["lora"]);
+}
+
+bool HasAdapters(const std::string& model) { return Golden()["models"][model].contains("lora"); }
+
+TEST_P(Families, TrainAdaptersLikePeft) {
+  if (!HasAdapters(GetParam())) GTEST_SKIP() << "its layers are fused";
+  ExpectPeft(GetParam());
 }
 
 // The loss, the attention of the tree, every gradient and AdamW as on a GPU.
 TEST_P(Families, TrainLikeTransformersWithLibTorchsOperators) {
   const WithOperators operators;
-  Network network = TinyNetwork(GetParam());
-  network.TrainAll();
-  ExpectGolden(network, Golden()["models"][GetParam()]["full"]);
-  if (!Golden()["models"][GetParam()].contains("lora")) return;
-  Network with_adapters = TinyNetwork(GetParam());
-  with_adapters.TrainAdapters(GoldenLora(GetParam()), 1);
-  FillAdapters(with_adapters);
-  ExpectGolden(with_adapters, Golden()["models"][GetParam()]["lora"]);
+  ExpectTransformers(GetParam());
+  if (HasAdapters(GetParam())) ExpectPeft(GetParam());
 }
 
 TEST_P(Families, MergedAdaptersAreTheSameNetwork) {
@@ -169,8 +169,7 @@ TEST_P(Families, EveryWayOfBatchingIsTheSame) {
 
   std::vector<Batch> apart;
   for (const TokenRow& row : rows) apart.push_back(MakeBatch({row}, true));
-  Network network = TinyNetwork(GetParam());
-  network.TrainAll();
+  Network network = TrainedNetwork(GetParam());
   const TrainedStep expected = RunStep(network, apart);
   ExpectSame(RunStep(network, {packed}), expected);
   ExpectSame(RunStep(network, {shared}), expected);
@@ -179,10 +178,7 @@ TEST_P(Families, EveryWayOfBatchingIsTheSame) {
       rest(rows.begin() + 3, rows.end());
   ExpectSame(RunStep(network, {MakeBatch(some, true), MakeBatch(rest, true)}), expected);
 
-  NetworkOptions checkpointing;
-  checkpointing.checkpoint_activations = true;
-  Network other = TinyNetwork(GetParam(), checkpointing);
-  other.TrainAll();
+  Network other = TrainedNetwork(GetParam(), {.checkpoint_activations = true});
   ExpectSame(RunStep(other, {shared}), expected);
 }
 
@@ -239,30 +235,17 @@ TEST(ModelVariants, LossAndGradientsAreTransformers) {
 }
 
 TEST(Network, AnAdapterOfNoLayerIsRefused) {
-  LoraOptions lora;
-  lora.rank = 2;
-  lora.targets = {"q_proj", "W_pack"};
+  const LoraOptions lora = {.rank = 2, .targets = {"q_proj", "W_pack"}};
   Network network = TinyNetwork("llama", {});
-  try {
-    network.TrainAdapters(lora, 1);
-    ADD_FAILURE();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_NE(std::string(error.what()).find("--lora_target W_pack matches no layer"),
-              std::string::npos);
-  }
+  EXPECT_THAT(FatalMessage([&] { network.TrainAdapters(lora, 1); }, ExitCode::kUsage),
+              HasSubstr("--lora_target W_pack matches no layer"));
 }
 
 TEST(Network, DropoutIsTheSameForwardBackwardAndInCheckpoints) {
   const std::vector<Batch> batches = {MakeBatch(RandomRows(1, 3, 30, 64, 3), true)};
-  LoraOptions lora;
-  lora.rank = 3;
-  lora.dropout = 0.3;
-  lora.targets = {"down_proj", "q_proj"};
+  const LoraOptions lora = {.rank = 3, .dropout = 0.3, .targets = {"down_proj", "q_proj"}};
   const auto make = [&](bool checkpoint) {
-    NetworkOptions options;
-    options.checkpoint_activations = checkpoint;
-    Network network = TinyNetwork("llama", options);
+    Network network = TinyNetwork("llama", {.checkpoint_activations = checkpoint});
     network.TrainAdapters(lora, 1);
     FillAdapters(network);
     return network;
@@ -299,15 +282,10 @@ TEST(Network, AStepStaysOnItsDevice) {
   if (TORCH_VERSION_MAJOR < 2) GTEST_SKIP() << "the device meta of LibTorch 1.13 lacks operators";
   const Batch batch = MakeBatch(RandomRows(2, 4, 60, 64, 3), true);
   const std::vector<int32_t> rows = TargetRows(batch);
-  LoraOptions lora;
-  lora.rank = 3;
-  lora.dropout = 0.3;
   for (const bool adapters : {false, true}) {
-    NetworkOptions options;
-    options.device = at::kMeta;
-    options.type = adapters ? at::kBFloat16 : at::kFloat;
-    Network network = TinyNetwork("qwen3", options);
-    adapters ? network.TrainAdapters(lora, 1) : network.TrainAll();
+    const at::ScalarType type = adapters ? at::kBFloat16 : at::kFloat;
+    Network network = TinyNetwork("qwen3", {.device = at::kMeta, .type = type});
+    adapters ? network.TrainAdapters({.rank = 3, .dropout = 0.3}, 1) : network.TrainAll();
     const Tensor hidden = network.Forward(batch, rows, /*keep=*/true, /*draw=*/1);
     EXPECT_EQ(hidden.device(), at::Device(at::kMeta));
     network.Backward(at::empty_like(hidden));
@@ -321,10 +299,7 @@ TEST(Network, AStepStaysOnItsDevice) {
 
 TEST(Network, Bfloat16OfLibTorchsOperatorsIsNearOurs) {
   const std::vector<Batch> batches = {MakeBatch(RandomRows(2, 4, 60, 64, 3), true)};
-  NetworkOptions options;
-  options.type = at::kBFloat16;
-  Network network = TinyNetwork("qwen3", options);
-  network.TrainAll();
+  Network network = TrainedNetwork("qwen3", {.type = at::kBFloat16});
   const TrainedStep ours = RunStep(network, batches);
   const WithOperators operators;
   ExpectSame(RunStep(network, batches), ours, 2e-3, 0.05);
@@ -338,28 +313,17 @@ TEST(Network, WeightsThatAreNotFiniteAreNamedAtTheStart) {
   std::vector<std::byte> bytes(norm.data.begin(), norm.data.end());
   std::fill_n(bytes.begin() + 4, 4, std::byte{0xFF});
   norm.data = bytes;
-  try {
+  const auto open = [&] {
     Network(ReadModelConfig(folder), WeightsInMemory("the model", weights), {});
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    EXPECT_NE(std::string(error.what()).find("values of model.norm.weight are not finite"),
-              std::string::npos)
-        << error.what();
-  }
+  };
+  EXPECT_THAT(FatalMessage(open, ExitCode::kFile),
+              HasSubstr("values of model.norm.weight are not finite"));
 }
 
 TEST(Network, ExpertsAreNotTrained) {
   for (const std::string name : {"qwen3_moe", "mixtral"}) {
-    try {
-      TinyNetwork(name);
-      FAIL();
-    } catch (const FatalError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kUsage);
-      EXPECT_NE(std::string(error.what()).find("with experts (" + name + ") run, but are not"),
-                std::string::npos)
-          << error.what();
-    }
+    EXPECT_THAT(FatalMessage([&] { TinyNetwork(name); }, ExitCode::kUsage),
+                HasSubstr("with experts (" + name + ") run, but are not"));
   }
 }
 
@@ -372,12 +336,8 @@ TEST(Network, DevicesThatAreNotThereAreRefused) {
 
 TEST(Network, Bfloat16IsNearFloat32) {
   const std::vector<Batch> batches = {MakeBatch(RandomRows(2, 4, 60, 64, 3), true)};
-  NetworkOptions options;
-  Network wide = TinyNetwork("qwen2", options);
-  options.type = at::kBFloat16;
-  Network narrow = TinyNetwork("qwen2", options);
-  wide.TrainAll();
-  narrow.TrainAll();
+  Network wide = TrainedNetwork("qwen2");
+  Network narrow = TrainedNetwork("qwen2", {.type = at::kBFloat16});
   const TrainedStep expected = RunStep(wide, batches), got = RunStep(narrow, batches);
   EXPECT_NEAR(got.loss, expected.loss, 0.02 * expected.loss);
   EXPECT_NE(got.loss, expected.loss);

@@ -54,7 +54,15 @@ AttentionInput RandomInput(int64_t queries, int64_t tokens, int64_t width = 4) {
           RandomTensor({2, tokens, 1, width}, 3)};
 }
 
+// 0, 1, …, count - 1.
+std::vector<int32_t> All(int32_t count) {
+  std::vector<int32_t> all(static_cast<size_t>(count));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 void ExpectDense(const std::vector<int32_t>& queries, int64_t width = 4) {
+  SCOPED_TRACE(::testing::Message() << queries.size() << " queries of width " << width);
   const Batch batch = Tree();
   const AttentionPlan plan(batch, queries, /*window=*/0);
   const auto count = static_cast<int64_t>(queries.size());
@@ -73,22 +81,14 @@ void ExpectDense(const std::vector<int32_t>& queries, int64_t width = 4) {
 }
 
 TEST(TreeAttention, IsThatOfAMaskOverAllTokens) {
-  std::vector<int32_t> all(18);
-  std::iota(all.begin(), all.end(), 0);
-  ExpectDense(all);
-}
-
-TEST(TreeAttention, AlsoWithHeadsOfWholeVectors) {
-  std::vector<int32_t> all(18);
-  std::iota(all.begin(), all.end(), 0);
-  ExpectDense(all, /*width=*/16);
+  ExpectDense(All(18));
+  ExpectDense(All(18), /*width=*/16);  // heads of whole vectors
+  ExpectDense({4, 6, 8, 10, 13, 15, 16});
 }
 
 TEST(TreeAttention, AlsoWithLibTorchsOperators) {
   const WithOperators operators;
-  std::vector<int32_t> all(18);
-  std::iota(all.begin(), all.end(), 0);
-  ExpectDense(all);
+  ExpectDense(All(18));
   ExpectDense({4, 6, 8, 10, 13, 15, 16});
 }
 
@@ -129,11 +129,9 @@ Attended AttendWith(int threads, const std::vector<int32_t>& queries, int64_t wi
 }
 
 TEST(TreeAttention, KernelsOfOurOwnComputeWhatLibTorchDoes) {
-  std::vector<int32_t> all(430);
-  std::iota(all.begin(), all.end(), 0);
   std::vector<int32_t> some;
   for (int32_t i = 3; i < 430; i += 1 + i % 5) some.push_back(i);
-  for (const auto& queries : {all, some}) {
+  for (const auto& queries : {All(430), some}) {
     for (const int64_t width : {16, 48, 64, 128}) {
       for (const int64_t window : {0, 70}) {
         const Attended own = AttendWith(2, queries, width, window);
@@ -157,10 +155,8 @@ TEST(TreeAttention, KernelsOfOurOwnComputeWhatLibTorchDoes) {
 }
 
 TEST(TreeAttention, AlsoInBfloat16) {
-  std::vector<int32_t> all(18);
-  std::iota(all.begin(), all.end(), 0);
   const Batch batch = Tree();
-  const AttentionPlan plan(batch, all, /*window=*/0);
+  const AttentionPlan plan(batch, All(18), /*window=*/0);
   const auto rounded = [](const AttentionInput& in, at::ScalarType type) -> AttentionInput {
     return {in.q.to(at::kBFloat16).to(type), in.k.to(at::kBFloat16).to(type),
             in.v.to(at::kBFloat16).to(type)};
@@ -178,18 +174,14 @@ TEST(TreeAttention, AlsoInBfloat16) {
   EXPECT_LT((a.v - b.v).abs().max().item<float>(), 0.1);
 }
 
-TEST(TreeAttention, AlsoOfSomeQueries) { ExpectDense({4, 6, 8, 10, 13, 15, 16}); }
-
 TEST(TreeAttention, ShortSiblingsShareAProduct) {
-  std::vector<int32_t> all(18);
-  std::iota(all.begin(), all.end(), 0);
-  const AttentionPlan plan(Tree(), all, /*window=*/0);
+  const AttentionPlan plan(Tree(), All(18), /*window=*/0);
   ASSERT_EQ(plan.blocks().size(),
             4U);  // trunk, its first four children, the branch's leaf, the last leaf
   EXPECT_EQ(plan.blocks()[1].begin, 5);
   EXPECT_EQ(plan.blocks()[1].end, 14);
   EXPECT_EQ(plan.blocks()[1].length, 14);
-  const AttentionPlan windowed(Tree(), all, /*window=*/3);
+  const AttentionPlan windowed(Tree(), All(18), /*window=*/3);
   EXPECT_EQ(windowed.blocks().size(), 7U);
 }
 
