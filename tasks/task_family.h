@@ -1,7 +1,6 @@
 // The properties of one kind of task (TextCraft, WebShop, …), as data and pure functions.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>

@@ -1,8 +1,5 @@
 #include "games/questions/guess_my_city.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <utility>
 
 #include "common/hash.h"

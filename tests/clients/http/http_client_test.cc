@@ -11,8 +11,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <ctime>
-#include <latch>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "common/error.h"
 #include "common/random.h"
 #include "tasks/babyai/babyai_policy.h"
