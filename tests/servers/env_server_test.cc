@@ -8,10 +8,10 @@
 #include <thread>
 #include <vector>
 
-#include "common/error.h"
 #include "common/random.h"
 #include "servers/textcraft_service.h"
 #include "tests/clients/http/local_server.h"
+#include "tests/common/fatal_error_of.h"
 #include "tests/common/silent_peer.h"
 #include "tests/games/textcraft/books.h"
 #include "tests/servers/env_client.h"
@@ -271,13 +271,8 @@ EnvServerOptions WithOracle(const SilentPeer& oracle) {
 TEST(OracleTest, AMuteOneEndsTheStartAtTheLimit) {
   for (const Silence silence : {Silence::kNeverAccepts, Silence::kNeverAnswers, Silence::kDrips}) {
     const SilentPeer oracle(silence);
-    try {
-      StartEnvServer(WithOracle(oracle));
-      ADD_FAILURE();
-    } catch (const FatalError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kUnavailable);
-      EXPECT_THAT(error.what(), AllOf(HasSubstr(oracle.url()), HasSubstr("--oracle_timeout 0.3")));
-    }
+    EXPECT_THAT(FatalErrorOf(ExitCode::kUnavailable, [&] { StartEnvServer(WithOracle(oracle)); }),
+                AllOf(HasSubstr(oracle.url()), HasSubstr("--oracle_timeout 0.3")));
   }
 }
 
@@ -309,13 +304,8 @@ TEST(StartEnvServerTest, ServesThePublicBook) {
 }
 
 TEST(StartEnvServerTest, OtherTasksAreToldWhatThereIs) {
-  try {
-    StartEnvServer({.task = "chess", .port = 0});
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("'chess'"), HasSubstr("textcraft, webshop")));
-  }
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, [] { StartEnvServer({.task = "chess", .port = 0}); }),
+              AllOf(HasSubstr("'chess'"), HasSubstr("textcraft, webshop")));
 }
 
 }  // namespace

@@ -3,12 +3,13 @@
 #include <gmock/gmock.h>
 
 #include "clients/env/protocol.h"
-#include "common/error.h"
 #include "tasks/scripted_policy.h"
+#include "tests/common/fatal_error_of.h"
 
 namespace agentr {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -26,6 +27,13 @@ TEST(TaskKinds, AllHaveTheirNameInFamilyAndProtocolAndAreThere) {
     EXPECT_FALSE(SplitOf(kind.name).test().empty()) << kind.name;
     EXPECT_EQ(PlansByGold(kind.name), kind.name == "sciworld");
   }
+}
+
+TEST(TaskKinds, WhoNamesAnotherIsToldTheNames) {
+  const auto names =
+      AllOf(HasSubstr("\"chess\""), HasSubstr("textcraft, webshop, sciworld, babyai"));
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, [] { MakeTaskFamily("chess"); }), names);
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, [] { MakeProtocol("chess"); }), names);
 }
 
 TEST(TaskKinds, AStyleHasTheSplitOfItsTasks) {
@@ -47,13 +55,9 @@ TEST(TaskKinds, AProgramAddsItsOwn) {
   EXPECT_TRUE(SplitOf("own").IsTest(3));
   EXPECT_FALSE(MakeScriptedPolicy("own")) << "it has none";
   EXPECT_THAT(TaskNames(), EndsWith(", own"));
-  try {
-    RegisterTaskKind({.name = "webshop", .title = "Mine"});
-    FAIL() << "a name was taken twice";
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), HasSubstr("\"webshop\""));
-  }
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage,
+                           [] { RegisterTaskKind({.name = "webshop", .title = "Mine"}); }),
+              HasSubstr("\"webshop\""));
 }
 
 }  // namespace

@@ -15,11 +15,13 @@
 #include "tasks/task_kinds.h"
 #include "tests/clients/env/embedded_server.h"
 #include "tests/clients/http/fault_proxy.h"
+#include "tests/common/fatal_error_of.h"
 #include "tests/tasks/toy_textcraft.h"
 
 namespace agentr {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 // Without real waits.
@@ -325,26 +327,17 @@ TEST(HttpEnvironment, AServerThatComesLateMustFit) {
 
 TEST(HttpEnvironment, RefusesServersWithDifferentData) {
   ToyTextCraft one, two({.data_hash = "xyz"});
-  try {
-    Connect({one.url(), two.url()});
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUnavailable);
-    EXPECT_THAT(error.what(), HasSubstr(one.url()));
-    EXPECT_THAT(error.what(), HasSubstr(two.url()));
-  }
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUnavailable,
+                           [&] {
+                             Connect({one.url(), two.url()});
+                           }),
+              AllOf(HasSubstr(one.url()), HasSubstr(two.url())));
 }
 
 TEST(HttpEnvironment, SaysWhichServerDoesNotAnswerAndTheCure) {
   const std::string url = UnusedUrl();
-  try {
-    Connect({url});
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUnavailable);
-    EXPECT_THAT(error.what(), HasSubstr(url + "/version"));
-    EXPECT_THAT(error.what(), HasSubstr("env_server"));
-  }
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUnavailable, [&] { Connect({url}); }),
+              AllOf(HasSubstr(url + "/version"), HasSubstr("env_server")));
 }
 
 // The error of a step in a world whose server gives this reply to each; `calls` counts them.
@@ -447,7 +440,7 @@ TEST(HttpEnvironment, AServerWithoutVersionIsNamedWithItsKind) {
   testing::internal::CaptureStdout();
   Connect({server.url()});
   EXPECT_THAT(testing::internal::GetCapturedStdout(),
-              testing::AllOf(HasSubstr(server.url()), HasSubstr("split are those of textcraft")));
+              AllOf(HasSubstr(server.url()), HasSubstr("split are those of textcraft")));
 }
 
 // Python's http.server answers 501 where a server's author has written no GET.

@@ -137,16 +137,6 @@ TEST(Protocol, KnowsTheUsualWordsForALostSession) {
   }
 }
 
-TEST(Protocol, UnknownFamiliesAreAUsageError) {
-  try {
-    MakeProtocol("chess");
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), HasSubstr("textcraft, webshop, sciworld, babyai"));
-  }
-}
-
 TEST(ServerVersion, OfAnyDepthIsAnError) {
   const std::string deep =
       R"({"server": )" + std::string(200000, '[') + std::string(200000, ']') + "}";

@@ -7,6 +7,7 @@
 
 #include "clients/http/http_client.h"
 #include "tests/clients/http/raw_server.h"
+#include "tests/common/fatal_error_of.h"
 
 namespace agentr {
 namespace {
@@ -76,14 +77,10 @@ TEST(Proxy, ExcludedHostsMayBeNetworksAndAddresses) {
 
 TEST(Proxy, OtherKindsAreRefusedWithoutTheirPassword) {
   for (const char* url : {"socks5://ann:secret@p:1", "http://ann:secret@", "http://p:port"}) {
-    try {
-      Proxy({{"https_proxy", url}}, true, "api.example.org");
-      ADD_FAILURE() << url;
-    } catch (const FatalError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kUsage);
-      EXPECT_THAT(error.what(), AllOf(HasSubstr("https_proxy"), HasSubstr("no_proxy="),
-                                      Not(HasSubstr("secret"))));
-    }
+    const auto ask = [&] { Proxy({{"https_proxy", url}}, true, "api.example.org"); };
+    EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, ask),
+                AllOf(HasSubstr("https_proxy"), HasSubstr("no_proxy="), Not(HasSubstr("secret"))))
+        << url;
   }
 }
 

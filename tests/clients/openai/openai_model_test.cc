@@ -19,6 +19,7 @@
 #include "common/options.h"
 #include "tests/clients/http/local_server.h"
 #include "tests/clients/http/raw_server.h"
+#include "tests/common/fatal_error_of.h"
 
 namespace agentr {
 namespace {
@@ -249,12 +250,7 @@ TEST(OpenAiModel, ACallWithAllItsRepetitionsHasALimit) {
   EXPECT_EQ(batch.error().kind, ErrorKind::kTimeout);
   EXPECT_THAT(batch.error().message, HasSubstr("within the time of the call"));
   EXPECT_EQ(model.stats().calls(), 1);
-  try {
-    model.Discover();
-    ADD_FAILURE();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUnavailable);
-  }
+  FatalErrorOf(ExitCode::kUnavailable, [&] { model.Discover(); });
   EXPECT_EQ(model.stats().calls(), 2);
 }
 

@@ -6,6 +6,7 @@
 
 #include "common/error.h"
 #include "servers/env_server.h"
+#include "tests/common/fatal_error_of.h"
 #include "tests/servers/env_client.h"
 #include "tests/servers/sciworld/fake_simulator.h"
 
@@ -257,18 +258,13 @@ TEST_F(SmallSciWorldTest, OffersNoExtensionsWhereTheyAreTurnedOff) {
 }
 
 TEST(SciWorldServer, SaysWhatToRunWhereTheJarOrTheHeapIsWrong) {
-  const auto start = [](SciWorldOptions options) {
-    try {
-      StartEnvServer({.task = "sciworld", .sciworld = std::move(options), .port = 0});
-    } catch (const FatalError& error) {
-      return std::pair(error.code(), std::string(error.what()));
-    }
-    return std::pair(ExitCode::kOk, std::string());
+  const auto error = [](ExitCode code, const SciWorldOptions& options) {
+    return FatalErrorOf(
+        code, [&] { StartEnvServer({.task = "sciworld", .sciworld = options, .port = 0}); });
   };
-  const auto [code, message] = start({.jar = "/nowhere/x.jar"});
-  EXPECT_EQ(code, ExitCode::kFile);
-  EXPECT_THAT(message, HasSubstr("scripts/setup.sh --sciworld"));
-  EXPECT_EQ(start({.jar = "", .heap = "much"}).first, ExitCode::kUsage);
+  EXPECT_THAT(error(ExitCode::kFile, {.jar = "/nowhere/x.jar"}),
+              HasSubstr("scripts/setup.sh --sciworld"));
+  error(ExitCode::kUsage, {.jar = "", .heap = "much"});
 }
 
 }  // namespace

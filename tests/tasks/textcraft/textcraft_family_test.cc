@@ -4,7 +4,6 @@
 
 #include "common/error.h"
 #include "tasks/prompt_file.h"
-#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace {
@@ -106,18 +105,6 @@ TEST(TextCraftFamily, TellsTheRulesAndTheForm) {
   EXPECT_THAT(messages[0].content, Not(HasSubstr("Format of the files")))
       << "a comment of the file";
   EXPECT_EQ(messages[1], (Message{"assistant", "Ok."}));
-}
-
-TEST(MakeTaskFamily, KnowsItsNames) {
-  for (const char* name : {"textcraft", "webshop"}) EXPECT_EQ(MakeTaskFamily(name)->name(), name);
-  try {
-    MakeTaskFamily("chess");
-    FAIL() << "chess is no task";
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), HasSubstr("chess"));
-    EXPECT_THAT(error.what(), HasSubstr("textcraft, webshop, sciworld, babyai"));
-  }
 }
 
 TEST(TextCraftFamily, ANoticeOfTheActionBeforeIsNoPlan) {
