@@ -14,6 +14,7 @@
 #include "clients/env/dialect_protocol.h"
 #include "tasks/task_kinds.h"
 #include "tests/clients/env/embedded_server.h"
+#include "tests/clients/expect_error.h"
 #include "tests/clients/http/fault_proxy.h"
 #include "tests/common/fatal_error_of.h"
 #include "tests/tasks/toy_textcraft.h"
@@ -95,10 +96,7 @@ TEST(HttpEnvironment, AStepWhoseReplyIsLostIsNotRepeated) {
   auto session = env->Open().value();
   session->Reset(1).value();
   server.LoseReply("/step");
-  const auto step = session->Step("a");
-  ASSERT_FALSE(step);
-  EXPECT_EQ(step.error().kind, ErrorKind::kSessionLost);
-  EXPECT_THAT(step.error().message, HasSubstr("POST " + server.url() + "/step"));
+  ExpectError(session->Step("a"), ErrorKind::kSessionLost, "POST " + server.url() + "/step");
   EXPECT_EQ(server.calls("/step"), 1);
   EXPECT_EQ(session->Reset(1).value(), "task 1");
 }
@@ -148,11 +146,8 @@ TEST(HttpEnvironment, AStepThatCannotConnectIsRepeated) {
   auto session = env->Open().value();
   session->Reset(1).value();
   server->Stop();
-  const auto step = session->Step("a");
-  ASSERT_FALSE(step);
+  ExpectError(session->Step("a"), ErrorKind::kSessionLost, "lost the session");
   EXPECT_EQ(server->calls("/step"), 1);
-  EXPECT_EQ(step.error().kind, ErrorKind::kSessionLost) << step.error().message;
-  EXPECT_THAT(step.error().message, HasSubstr("lost the session"));
   EXPECT_EQ(session->Reset(2).value(), "task 2") << "on a new session of the server";
 }
 
@@ -225,9 +220,7 @@ TEST(HttpEnvironment, ASessionIsLostHoweverTheServerSaysSo) {
     for (const auto& session : {std::ref(played), std::ref(waiting)})
       session.get()->Reset(1).value();
     server.Forget();
-    const auto step = played->Step("a");
-    ASSERT_FALSE(step);
-    EXPECT_EQ(step.error().kind, ErrorKind::kSessionLost);
+    ExpectError(played->Step("a"), ErrorKind::kSessionLost);
     EXPECT_EQ(played->Reset(2).value(), "task 2");
     EXPECT_EQ(played->Step("b").value().observation, "task 2, b");
     EXPECT_EQ(waiting->Reset(3).value(), "task 3") << "which was idle meanwhile";
@@ -257,10 +250,7 @@ TEST(HttpEnvironment, ARestartOfOurServerMixesNoSessions) {
     }
     const std::string empty = foreign[0]->Step("inventory").value().observation;
     for (const auto& session : old) {
-      const auto step = session->Step("get 1 oak log");
-      ASSERT_FALSE(step);
-      EXPECT_EQ(step.error().kind, ErrorKind::kSessionLost);
-      EXPECT_THAT(step.error().message, HasSubstr("lost the session"));
+      ExpectError(session->Step("get 1 oak log"), ErrorKind::kSessionLost, "lost the session");
       if (extensions) {
         EXPECT_FALSE(session->Expand({"inventory"}));
       }

@@ -1,27 +1,18 @@
 #include "clients/env/protocol.h"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
 #include "tasks/task_kinds.h"
+#include "tests/clients/expect_error.h"
 
 namespace agentr {
 namespace {
 
-using testing::HasSubstr;
-
 const std::unique_ptr<Protocol> kTextCraft = MakeProtocol("textcraft");
-
-template <typename T>
-void ExpectError(const Result<T>& result, ErrorKind kind, const std::string& words) {
-  ASSERT_FALSE(result) << words;
-  EXPECT_EQ(result.error().kind, kind) << words;
-  EXPECT_THAT(result.error().message, HasSubstr(words));
-}
 
 TEST(Protocol, WritesTextCraftBodies) {
   EXPECT_EQ(kTextCraft->CreateBody(), "{}");
