@@ -479,8 +479,6 @@ TEST(TaskFile, AnOpenEnvServersSessionsAreConnections) {
               HasSubstr("[session] sessions_per_server"));
   EXPECT_THAT(Refusal(openenv + "[step]\npath = \"/x\"\n"), HasSubstr("there is no such key"));
   EXPECT_THAT(Refusal(openenv + "[reset]\nbody = {seed = 1}\n"), HasSubstr("{task} is missing"));
-  EXPECT_THAT(Refusal("[task]\nname = \"x\"\ninstruction = \"x\"\ntransport = \"ws\"\n"),
-              HasSubstr("transport: is \"http\" or \"openenv\""));
 }
 
 TEST(TaskFile, ATextIsWhereTheFirstPointerFindsOne) {

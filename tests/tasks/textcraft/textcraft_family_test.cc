@@ -9,8 +9,6 @@ namespace agentr {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 struct ParseCase {
   std::string response;
@@ -93,18 +91,6 @@ TEST(TextCraftFamily, GuessesWhichActionsChangeNothing) {
   const TextCraftFamily family;
   EXPECT_THAT(family.LikelyUnchanged(history, unchanged), ::testing::Each(true));
   EXPECT_THAT(family.LikelyUnchanged(history, changed), ::testing::Each(false));
-}
-
-TEST(TextCraftFamily, TellsTheRulesAndTheForm) {
-  const auto messages = TextCraftFamily().Instruction();
-  ASSERT_EQ(messages.size(), 2u);
-  EXPECT_EQ(messages[0].role, "user");
-  for (const char* part : {"craft [count]", "get [count]", "inventory", "Thought:", "Action:"}) {
-    EXPECT_THAT(messages[0].content, HasSubstr(part));
-  }
-  EXPECT_THAT(messages[0].content, Not(HasSubstr("Format of the files")))
-      << "a comment of the file";
-  EXPECT_EQ(messages[1], (Message{"assistant", "Ok."}));
 }
 
 TEST(TextCraftFamily, ANoticeOfTheActionBeforeIsNoPlan) {
