@@ -99,12 +99,9 @@ TEST_F(SciWorldServiceTest, RequestsThatAreWrongAreRefused) {
   for (const int task_id : {-1, 4639}) {
     EXPECT_THAT(Reset(id, task_id).at("error").get<std::string>(), HasSubstr("0 to 4638"));
   }
-  client_.Post("/step", {{"id", id}});
-  EXPECT_EQ(client_.status(), 422);
-  client_.Post("/reset", {{"id", id}});
-  EXPECT_EQ(client_.status(), 422);
-  client_.Get("/goals?id=x");
-  EXPECT_EQ(client_.status(), 422);
+  EXPECT_EQ(client_.PostStatus("/step", {{"id", id}}), 422);
+  EXPECT_EQ(client_.PostStatus("/reset", {{"id", id}}), 422);
+  EXPECT_EQ(client_.GetStatus("/goals?id=x"), 422);
 }
 
 TEST_F(SciWorldServiceTest, ASessionWhoseSimulatorFailsIsClosedAndTheOthersGoOn) {
@@ -244,16 +241,14 @@ TEST_F(SmallSciWorldTest, LimitsSessionsAndSimulators) {
   const int64_t second = Create();
   EXPECT_THAT(Reset(second, 0).at("error").get<std::string>(), HasSubstr("--jvm_heap"));
   EXPECT_EQ(client_.status(), 503);
-  client_.Post("/create", nullptr);
-  EXPECT_EQ(client_.status(), 503);
+  EXPECT_EQ(client_.PostStatus("/create", nullptr), 503);
   client_.Post("/close", {{"id", 0}});
   EXPECT_EQ(Reset(second, 0).at("done"), false);
 }
 
 TEST_F(SmallSciWorldTest, OffersNoExtensionsWhereTheyAreTurnedOff) {
   for (const char* path : {"/version", "/gold?id=0", "/valid_actions?id=0"}) {
-    client_.Get(path);
-    EXPECT_EQ(client_.status(), 404) << path;
+    EXPECT_EQ(client_.GetStatus(path), 404) << path;
   }
 }
 
