@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "common/random.h"
-
 namespace agentr {
 
 class FakeEnvironment::FakeSession : public Session {
@@ -74,14 +72,5 @@ StepResult FakeEnvironment::TellActions(int task_id, const std::vector<std::stri
 }
 
 std::optional<Error> FakeEnvironment::NoFaults(const std::string&, int64_t) { return std::nullopt; }
-
-FakeEnvironment::Faults FakeEnvironment::SeededFaults(double rate, ErrorKind kind, uint64_t seed) {
-  return [=](const std::string& call, int64_t number) -> std::optional<Error> {
-    if (call == "open") return std::nullopt;
-    RandomStream stream = RandomStream(seed).Split(call).Split(static_cast<uint64_t>(number));
-    if (!stream.Chance(rate)) return std::nullopt;
-    return Error{kind, "fault of " + call + " " + std::to_string(number), 0};
-  };
-}
 
 }  // namespace agentr

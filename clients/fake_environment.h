@@ -39,9 +39,6 @@ class FakeEnvironment : public Environment {
   // "task 3: a | b"
   static StepResult TellActions(int task_id, const std::vector<std::string>& actions);
   static std::optional<Error> NoFaults(const std::string& call, int64_t number);
-  // Each call except "open" fails with probability `rate`, as a function of the seed, the call and
-  // its number.
-  static Faults SeededFaults(double rate, ErrorKind kind, uint64_t seed);
 
  private:
   class FakeSession;

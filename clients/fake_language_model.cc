@@ -1,7 +1,6 @@
 #include "clients/fake_language_model.h"
 
 #include <memory>
-#include <thread>
 #include <utility>
 
 namespace agentr {

@@ -1,7 +1,6 @@
 // A language model with scripted replies that fails on demand, for tests of what uses models.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <mutex>

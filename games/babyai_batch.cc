@@ -42,7 +42,7 @@ BabyAiBatch::BabyAiBatch(const BabyAiBatchOptions& options)
 
 void BabyAiBatch::Observe(Slot& slot) const {
   slot.observation.clear();
-  AppendDescription(slot.game.View(), reference_, ", ", slot.observation);
+  AppendDescription(slot.game.View(), reference_, slot.observation);
 }
 
 BatchStep BabyAiBatch::StepSlot(Slot& slot, std::string_view action) const {

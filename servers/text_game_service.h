@@ -66,7 +66,7 @@ class TextGameService : public EnvService {
     http.Post(Path("/create"), [this](const HttpRequest&) { return Create(); });
     http.Post(Path("/reset"), [this](const HttpRequest& request) { return Reset(request); });
     http.Post(Path("/step"), [this](const HttpRequest& request) { return Step(request); });
-    http.Post(Path("/close"), [this](const HttpRequest& request) { return Close(request); });
+    http.Post(Path("/close"), CloseHandler(sessions_, "id"));
     http.Get(Path("/observation"),
              [this](const HttpRequest& request) { return Observe(IntParameter(request, "id")); });
     if constexpr (kOfLmrlGym) {
@@ -85,9 +85,8 @@ class TextGameService : public EnvService {
         return nlohmann::json({{"gold", Gold(game_, session.task_id)}}).dump();
       });
     });
-    http.Get("/version",
-             [reply = VersionReply(Game::kTask, game_.DataHash(), R"(["expand","gold"])",
-                                   game_.task_count())](const HttpRequest&) { return reply; });
+    http.Get("/version", VersionHandler(Game::kTask, game_.DataHash(), R"(["expand","gold"])",
+                                        game_.task_count()));
   }
 
   std::string Summary() const override {
@@ -160,9 +159,8 @@ class TextGameService : public EnvService {
   }
 
   HttpResponse Create() {
-    const std::optional<int64_t> id = sessions_.Create([](int64_t) { return Session{}; });
-    if (!id) ThrowFull();
-    return {.body = fmt::format(R"({{"id":{}}})", *id)};
+    const int64_t id = OrFull(sessions_.Create([](int64_t) { return Session{}; }));
+    return {.body = fmt::format(R"({{"id":{}}})", id)};
   }
 
   HttpResponse Reset(const HttpRequest& request) {
@@ -219,11 +217,6 @@ class TextGameService : public EnvService {
     });
   }
 
-  HttpResponse Close(const HttpRequest& request) {
-    const int64_t id = IntField(ParseObject(request.body), "id");
-    return {.body = sessions_.Close(id) ? "true" : "false"};
-  }
-
   HttpResponse Expand(const HttpRequest& request) {
     const nlohmann::json body = ParseObject(request.body);
     const int64_t id = IntField(body, "id");
@@ -233,9 +226,8 @@ class TextGameService : public EnvService {
       for (size_t i = 0; i < actions.size(); ++i) {
         if (const auto failed = Play(*forks[i].state, actions[i])) return ErrorJson(*failed);
       }
-      const auto ids = sessions_.Fork(id, forks);
-      if (!ids) ThrowFull();
-      return ChildrenJson("id", *ids, [&](size_t i, std::string& out) {
+      const auto ids = OrFull(sessions_.Fork(id, forks));
+      return ChildrenJson("id", ids, [&](size_t i, std::string& out) {
         AppendStep(*forks[i].state, forks[i].state->observation, out);
       });
     });

@@ -23,13 +23,12 @@ void TextCraftService::AddTo(HttpService& http) {
   http.Post("/step", [this](const HttpRequest& request) { return Step(request); });
   http.Get("/observation", [this](const HttpRequest& request) { return Observation(request); });
   http.Get("/detail", [this](const HttpRequest& request) { return Detail(request); });
-  http.Post("/close", [this](const HttpRequest& request) { return Close(request); });
+  http.Post("/close", CloseHandler(sessions_, "id"));
   http.AddMetrics([this](std::string& out) { AppendSessionMetrics(sessions_.Counts(), out); });
   if (!extensions_) return;
   http.Post("/expand", [this](const HttpRequest& request) { return Expand(request); });
   http.Get("/version",
-           [reply = VersionReply("textcraft", game_.DataHash(), R"(["expand"])",
-                                 game_.task_count())](const HttpRequest&) { return reply; });
+           VersionHandler("textcraft", game_.DataHash(), R"(["expand"])", game_.task_count()));
 }
 
 std::string TextCraftService::Summary() const {
@@ -43,10 +42,9 @@ HttpResponse TextCraftService::Create(const HttpRequest& request) {
   WantTextOrNull(body, "commands");
   WantTextOrNull(body, "goal");
   TextCraftState state;
-  const std::optional<int64_t> id =
-      sessions_.Create([&](int64_t new_id) { return state = game_.Start(new_id); });
-  if (!id) ThrowFull();
-  return Begun(*id, state);
+  const int64_t id =
+      OrFull(sessions_.Create([&](int64_t new_id) { return state = game_.Start(new_id); }));
+  return Begun(id, state);
 }
 
 HttpResponse TextCraftService::Reset(const HttpRequest& request) {
@@ -91,11 +89,6 @@ HttpResponse TextCraftService::Detail(const HttpRequest& request) {
   return reply;
 }
 
-HttpResponse TextCraftService::Close(const HttpRequest& request) {
-  const int64_t id = IntField(ParseObject(request.body), "id");
-  return {.body = sessions_.Close(id) ? "true" : "false"};
-}
-
 HttpResponse TextCraftService::Expand(const HttpRequest& request) {
   const nlohmann::json body = ParseObject(request.body);
   const int64_t id = IntField(body, "id");
@@ -106,9 +99,8 @@ HttpResponse TextCraftService::Expand(const HttpRequest& request) {
   here.observation.clear();  // each fork is about to get its own
   std::vector<TextCraftState> forks(actions.size(), here);
   for (size_t i = 0; i < actions.size(); ++i) game_.Step(forks[i], actions[i]);
-  const auto ids = sessions_.Fork(id, forks);
-  if (!ids) ThrowFull();
-  return {.body = ChildrenJson("id", *ids,
+  const auto ids = OrFull(sessions_.Fork(id, forks));
+  return {.body = ChildrenJson("id", ids,
                                [&](size_t i, std::string& out) { AppendStep(forks[i], out); })};
 }
 

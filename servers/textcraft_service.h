@@ -36,7 +36,6 @@ class TextCraftService : public EnvService {
   HttpResponse Step(const HttpRequest& request);
   HttpResponse Observation(const HttpRequest& request);
   HttpResponse Detail(const HttpRequest& request);
-  HttpResponse Close(const HttpRequest& request);
   HttpResponse Expand(const HttpRequest& request);
 
   // {"id":…,"observation":…,"done":false,"reward":0} for a session at its beginning.

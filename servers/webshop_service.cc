@@ -22,7 +22,7 @@ void WebShopService<Shop>::AddTo(HttpService& http) {
   http.Post("/create", [this](const HttpRequest&) { return Create(); });
   http.Post("/reset", [this](const HttpRequest& request) { return Reset(request); });
   http.Post("/step", [this](const HttpRequest& request) { return Step(request); });
-  http.Post("/close", [this](const HttpRequest& request) { return Close(request); });
+  http.Post("/close", CloseHandler(sessions_, "env_idx"));
   http.Get("/observation", [this](const HttpRequest& request) {
     return About(request, [&](int64_t, const State& state, std::string& out) {
       AppendJson(shop_.Observation(state), out);
@@ -45,9 +45,8 @@ void WebShopService<Shop>::AddTo(HttpService& http) {
   http.AddMetrics([this](std::string& out) { AppendSessionMetrics(sessions_.Counts(), out); });
   if (!extensions_) return;
   http.Post("/expand", [this](const HttpRequest& request) { return Expand(request); });
-  http.Get("/version",
-           [reply = VersionReply(Shop::kTask, shop_.shop().data_hash(), R"(["expand"])",
-                                 shop_.shop().task_count())](const HttpRequest&) { return reply; });
+  http.Get("/version", VersionHandler(Shop::kTask, shop_.shop().data_hash(), R"(["expand"])",
+                                      shop_.shop().task_count()));
 }
 
 template <typename Shop>
@@ -64,11 +63,9 @@ auto WebShopService<Shop>::StartDrawn(int64_t env_idx, uint32_t draws) const -> 
 
 template <typename Shop>
 HttpResponse WebShopService<Shop>::Create() {
-  const std::optional<int64_t> id = sessions_.Create([&](int64_t new_id) {
-    return Session{StartDrawn(new_id, 0), 1};
-  });
-  if (!id) ThrowFull();
-  return {.body = std::to_string(*id)};
+  return {.body = std::to_string(OrFull(sessions_.Create([&](int64_t id) {
+            return Session{StartDrawn(id, 0), 1};
+          })))};
 }
 
 template <typename Shop>
@@ -108,12 +105,6 @@ HttpResponse WebShopService<Shop>::Step(const HttpRequest& request) {
 }
 
 template <typename Shop>
-HttpResponse WebShopService<Shop>::Close(const HttpRequest& request) {
-  const int64_t id = IntField(ParseObject(request.body), "env_idx");
-  return {.body = sessions_.Close(id) ? "true" : "false"};
-}
-
-template <typename Shop>
 HttpResponse WebShopService<Shop>::Expand(const HttpRequest& request) {
   const nlohmann::json body = ParseObject(request.body);
   const int64_t id = IntField(body, "env_idx");
@@ -122,9 +113,8 @@ HttpResponse WebShopService<Shop>::Expand(const HttpRequest& request) {
   if (!session) return NotValid("env_idx", id);
   std::vector<Session> forks(actions.size(), *session);
   for (size_t i = 0; i < actions.size(); ++i) shop_.Step(forks[i].state, actions[i]);
-  const auto ids = sessions_.Fork(id, forks);
-  if (!ids) ThrowFull();
-  return {.body = ChildrenJson("env_idx", *ids, [&](size_t i, std::string& out) {
+  const auto ids = OrFull(sessions_.Fork(id, forks));
+  return {.body = ChildrenJson("env_idx", ids, [&](size_t i, std::string& out) {
             AppendStep(forks[i].state, out);
           })};
 }

@@ -78,7 +78,6 @@ class WebShopService : public EnvService {
   HttpResponse Create();
   HttpResponse Reset(const HttpRequest& request);
   HttpResponse Step(const HttpRequest& request);
-  HttpResponse Close(const HttpRequest& request);
   HttpResponse Expand(const HttpRequest& request);
 
   // A reply about the session in the query.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
-#include <utility>
 
 #include "common/json_depth.h"
 #include "common/text.h"

@@ -1,7 +1,6 @@
 // The properties of one kind of task (TextCraft, WebShop, …), as data and pure functions.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,9 +31,11 @@ class TaskFamily {
   // True only if it is certain that `action` did not change the state. `before` is the observation
   // with which the state was entered, `after` the reply to the action, both as the agent sees them:
   // on one line, but the first observation of a task as the environment gave it. Property tests
-  // check this against the servers.
-  virtual bool LeavesStateUnchanged(std::string_view before, std::string_view action,
-                                    std::string_view after) const = 0;
+  // check this against the servers. By default nothing is certain.
+  virtual bool LeavesStateUnchanged(std::string_view /*before*/, std::string_view /*action*/,
+                                    std::string_view /*after*/) const {
+    return false;
+  }
 
   // True if the environment refused `action` because it is malformed or impossible in that state
   // (an invalid action). The arguments are those of LeavesStateUnchanged.
@@ -43,9 +44,11 @@ class TaskFamily {
 
   // Whether each of `actions` will probably leave the state unchanged after `history` (the first
   // observation and the later turns that changed something). This is a hint for the order of
-  // execution; a wrong one only costs calls.
-  virtual std::vector<bool> LikelyUnchanged(std::span<const Message> history,
-                                            std::span<const std::string> actions) const = 0;
+  // execution; a wrong one only costs calls. By default none will.
+  virtual std::vector<bool> LikelyUnchanged(std::span<const Message> /*history*/,
+                                            std::span<const std::string> actions) const {
+    return std::vector<bool>(actions.size(), false);
+  }
 
   // Turns after which a search of `task_id` ends a path: enough for a policy that goes straight for
   // the goal but sometimes makes a mistake.

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <initializer_list>
 #include <memory>
 #include <optional>
-#include <set>
 #include <unordered_set>
 #include <utility>
 

@@ -15,7 +15,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "clients/env/dialect_protocol.h"
 

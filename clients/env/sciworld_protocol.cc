@@ -1,7 +1,5 @@
 #include "clients/env/sciworld_protocol.h"
 
-#include <utility>
-
 #include "clients/http/json_fields.h"
 
 namespace agentr {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "clients/http/json_fields.h"
 
 namespace agentr {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <tl/expected.hpp>
 
 #include "clients/http/http_client.h"

@@ -10,7 +10,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "clients/forwarding_model.h"
 #include "clients/http/retry.h"

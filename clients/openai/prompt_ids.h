@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "clients/language_model.h"
 #include "clients/openai/openai_protocol.h"

@@ -62,7 +62,7 @@ std::string BabyAiText::WithGoal(const BabyAiTextState& state) {
 
 std::string BabyAiText::Observe(const BabyAiEpisodes& game) const {
   std::string text;
-  AppendDescription(game.View(), reference_, ", ", text);
+  AppendDescription(game.View(), reference_, text);
   if (text.empty()) text = "You see nothing";
   return text + OfferedActions();
 }

@@ -94,38 +94,6 @@ const ViewWords& Words() {
   return words;
 }
 
-// Calls `say` with the parts of each sentence.
-template <typename Say>
-void Describe(const BabyAiView& view, bool reference, const Say& say) {
-  const ViewWords& words = Words();
-  const GridCell carried = view.At(BabyAiView::kMiddle, kAgentRow);
-  if (carried.IsPortable()) say("You carry a ", words.Name(carried), "", "");
-  // A wall is named if it is the first thing in that direction.
-  const auto look = [&](int right, int ahead) {
-    for (int i = 1; i < kViewSize; ++i) {
-      const int column = BabyAiView::kMiddle + i * right;
-      const int row = kAgentRow - i * ahead;
-      if (column < 0 || column >= kViewSize) return;
-      const GridType type = view.At(column, row).type();
-      if (type == GridType::kUnseen || type == GridType::kEmpty) continue;
-      if (type == GridType::kWall) say("You see a wall ", words.Where(column, row), "", "");
-      return;
-    }
-  };
-  look(0, 1);
-  look(-1, 0);
-  look(1, 0);
-  for (int column = 0; column < kViewSize; ++column) {
-    for (int row = 0; row < kViewSize; ++row) {
-      const GridCell cell = view.At(column, row);
-      if (cell.type() < GridType::kDoor) continue;
-      if (column == BabyAiView::kMiddle && row == kAgentRow) continue;
-      const bool an = !reference && cell.IsOpenDoor();
-      say(an ? "You see an " : "You see a ", words.Name(cell), " ", words.Where(column, row));
-    }
-  }
-}
-
 }  // namespace
 
 BabyAiView::BabyAiView(const BabyAiWorld& world) {
@@ -152,27 +120,41 @@ BabyAiView::BabyAiView(const BabyAiWorld& world) {
       world.carried() == BabyAiWorld::kNone ? GridCell() : world.object(world.carried()).look;
 }
 
-void AppendDescription(const BabyAiView& view, bool reference, std::string_view separator,
-                       std::string& out) {
+void AppendDescription(const BabyAiView& view, bool reference, std::string& out) {
   bool first = true;
-  Describe(view, reference,
-           [&](std::string_view a, std::string_view b, std::string_view c, std::string_view d) {
-             if (!first) out += separator;
-             first = false;
-             out += a;
-             out += b;
-             out += c;
-             out += d;
-           });
-}
-
-std::vector<std::string> DescribeView(const BabyAiView& view, bool reference) {
-  std::vector<std::string> sentences;
-  Describe(view, reference,
-           [&](std::string_view a, std::string_view b, std::string_view c, std::string_view d) {
-             sentences.push_back(std::string(a).append(b).append(c).append(d));
-           });
-  return sentences;
+  const auto say = [&](std::string_view a, std::string_view b, std::string_view c = "",
+                       std::string_view d = "") {
+    if (!first) out += ", ";
+    first = false;
+    out.append(a).append(b).append(c).append(d);
+  };
+  const ViewWords& words = Words();
+  const GridCell carried = view.At(BabyAiView::kMiddle, kAgentRow);
+  if (carried.IsPortable()) say("You carry a ", words.Name(carried));
+  // A wall is named if it is the first thing in that direction.
+  const auto look = [&](int right, int ahead) {
+    for (int i = 1; i < kViewSize; ++i) {
+      const int column = BabyAiView::kMiddle + i * right;
+      const int row = kAgentRow - i * ahead;
+      if (column < 0 || column >= kViewSize) return;
+      const GridType type = view.At(column, row).type();
+      if (type == GridType::kUnseen || type == GridType::kEmpty) continue;
+      if (type == GridType::kWall) say("You see a wall ", words.Where(column, row));
+      return;
+    }
+  };
+  look(0, 1);
+  look(-1, 0);
+  look(1, 0);
+  for (int column = 0; column < kViewSize; ++column) {
+    for (int row = 0; row < kViewSize; ++row) {
+      const GridCell cell = view.At(column, row);
+      if (cell.type() < GridType::kDoor) continue;
+      if (column == BabyAiView::kMiddle && row == kAgentRow) continue;
+      const bool an = !reference && cell.IsOpenDoor();
+      say(an ? "You see an " : "You see a ", words.Name(cell), " ", words.Where(column, row));
+    }
+  }
 }
 
 }  // namespace agentr

@@ -4,8 +4,6 @@
 
 #include <array>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "games/babyai/babyai_world.h"
 
@@ -29,13 +27,9 @@ class BabyAiView {
   std::array<GridCell, static_cast<size_t>(kSize* kSize)> cells_;
 };
 
-// The sentences, without full stops, joined by `separator`: what is carried, the walls ahead, to
-// the left and to the right, then objects from the left column to the right one, each from far to
-// near. The original says "a open door"; otherwise it is "an open door".
-void AppendDescription(const BabyAiView& view, bool reference, std::string_view separator,
-                       std::string& out);
-
-// The same sentences as a list.
-std::vector<std::string> DescribeView(const BabyAiView& view, bool reference);
+// The sentences, without full stops, joined by ", ": what is carried, the walls ahead, to the left
+// and to the right, then objects from the left column to the right one, each from far to near. The
+// original says "a open door"; otherwise it is "an open door".
+void AppendDescription(const BabyAiView& view, bool reference, std::string& out);
 
 }  // namespace agentr

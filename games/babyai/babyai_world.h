@@ -3,7 +3,6 @@
 
 #include <array>
 #include <bitset>
-#include <cstdint>
 #include <span>
 #include <string_view>
 

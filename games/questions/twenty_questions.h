@@ -7,11 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "common/error.h"
 #include "games/questions/question_game.h"
@@ -29,9 +29,6 @@ class QuestionOracle {
   virtual Result<std::string> Answer(size_t word, std::string_view question) const = 0;
 };
 
-// From the tables (rule_oracle.h).
-std::unique_ptr<QuestionOracle> MakeRuleOracle(const WordTable& table);
-
 struct TwentyQuestionsState {
   size_t word = 0;
   QuestionGame game = {};
@@ -43,37 +40,54 @@ struct TwentyQuestionsState {
   bool operator==(const TwentyQuestionsState&) const = default;
 };
 
-// Ask() with the state's reward and score. Returns the reward of the paper.
-int AskAndScore(TwentyQuestionsState& state, std::string_view question, std::string_view answer,
-                bool wins);
-
-// SHA-256 of a table, the rules and the oracle's name.
-std::string QuestionsHash(const WordTable& table, bool reference, const QuestionOracle& oracle);
-
-class TwentyQuestions {
+// What Twenty Questions and Guess My City have in common.
+class GuessingGame {
  public:
   using State = TwentyQuestionsState;
+
+  int64_t task_count() const { return static_cast<int64_t>(table_.words().size()); }
+  std::optional<State> Start(int64_t data_idx) const;
+
+  // Asks. "wait" and texts without a letter are no questions and cost nothing. The oracle's error
+  // is the step's, and the state stays as it was. Returns the reward of the paper: -1 or 0.
+  Result<int> Step(State& state, std::string_view question) const;
+
+  // SHA-256 of the table, the rules and the oracle's name.
+  std::string DataHash() const;
+
+ protected:
+  // What the built-in oracle says about a word.
+  using Answers = std::function<std::string(size_t word, std::string_view question)>;
+
+  struct Judgement {
+    std::string answer;  // what the agent is told
+    bool wins;
+  };
+  // Of a question about a word to which the oracle `said` that.
+  using Judge = std::function<Judgement(size_t word, std::string_view question,
+                                        const std::string& said, WinTest form)>;
+
+  // Without `oracle` the built-in one answers. With `reference`, every text is a question, and an
+  // observation is the whole history.
+  GuessingGame(const WordTable& table, bool reference, std::unique_ptr<QuestionOracle> oracle,
+               Answers built_in, Judge judge);
+
+ private:
+  const WordTable& table_;
+  bool reference_;
+  std::unique_ptr<QuestionOracle> oracle_;
+  Judge judge_;
+};
+
+class TwentyQuestions : public GuessingGame {
+ public:
   static constexpr std::string_view kTask = "twenty_questions";
   static constexpr std::string_view kTitle = "TwentyQuestions";
 
   // With `reference`, wins are tested by the last word, every text is a question, and an
   // observation is the whole history, as in the original. Without `oracle` the built-in one
-  // answers.
+  // answers (rule_oracle.h).
   explicit TwentyQuestions(bool reference, std::unique_ptr<QuestionOracle> oracle = nullptr);
-
-  int64_t task_count() const { return static_cast<int64_t>(table_.words().size()); }
-  std::optional<TwentyQuestionsState> Start(int64_t data_idx) const;
-
-  // Asks. "wait" and texts without a letter are no questions and cost nothing. The oracle's error
-  // is the step's, and the state stays as it was. Returns the reward of the paper: -1 or 0.
-  Result<int> Step(TwentyQuestionsState& state, std::string_view question) const;
-
-  std::string DataHash() const;
-
- private:
-  const WordTable& table_ = WordTable::BuiltIn();
-  bool reference_;
-  std::unique_ptr<QuestionOracle> oracle_;
 };
 
 }  // namespace agentr

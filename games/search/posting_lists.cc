@@ -1,6 +1,5 @@
 #include "games/search/posting_lists.h"
 
-#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstring>

@@ -1,6 +1,5 @@
 #include "games/webshop/catalogue.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "common/random.h"

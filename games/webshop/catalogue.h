@@ -8,7 +8,6 @@
 // use.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <memory_resource>

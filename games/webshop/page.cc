@@ -1,8 +1,6 @@
 #include "games/webshop/page.h"
 
 #include <algorithm>
-#include <array>
-#include <span>
 
 #include "games/webshop/python_text.h"
 

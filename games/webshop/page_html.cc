@@ -2,12 +2,10 @@
 // are the pieces of the page.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
 
 #include "common/text.h"
 #include "games/webshop/page.h"
-#include "games/webshop/python_text.h"
 
 namespace agentr {
 namespace {

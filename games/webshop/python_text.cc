@@ -13,6 +13,7 @@
 #include <iterator>
 
 #include "common/text.h"
+#include "common/utf8.h"
 
 namespace agentr {
 namespace {
@@ -125,13 +126,10 @@ std::string PythonLower(std::string_view text) {
 std::string PythonRepr(std::string_view text) {
   const bool single = text.find('\'') == std::string_view::npos;
   const char quote = single || text.find('"') != std::string_view::npos ? '\'' : '"';
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(text.data());
-  const auto size = static_cast<int32_t>(text.size());
   std::string out(1, quote);
-  for (int32_t i = 0; i < size;) {
-    const int32_t begin = i;
-    UChar32 c = 0;
-    U8_NEXT(bytes, i, size, c);
+  for (size_t i = 0; i < text.size();) {
+    const size_t begin = i;
+    const int32_t c = NextCodePoint(text, i);
     static constexpr std::string_view kShort = "\\\n\r\t";
     static constexpr std::string_view kNames = "\\nrt";
     const size_t at = c < 0x80 ? kShort.find(static_cast<char>(c)) : std::string_view::npos;
@@ -140,7 +138,7 @@ std::string PythonRepr(std::string_view text) {
     } else if (c == quote) {
       out += {'\\', quote};
     } else if (IsPythonPrintable(c)) {
-      out += text.substr(static_cast<size_t>(begin), static_cast<size_t>(i - begin));
+      out += text.substr(begin, i - begin);
     } else {
       fmt::format_to(std::back_inserter(out),
                      fmt::runtime(c < 0x100     ? "\\x{:02x}"
@@ -167,12 +165,9 @@ std::string PythonUnescape(std::string text) {
 }
 
 void AppendPythonJson(std::string_view text, std::string& out) {
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(text.data());
-  const auto size = static_cast<int32_t>(text.size());
   out += '"';
-  for (int32_t i = 0; i < size;) {
-    UChar32 c = 0;
-    U8_NEXT(bytes, i, size, c);
+  for (size_t i = 0; i < text.size();) {
+    int32_t c = NextCodePoint(text, i);
     if (c < 0) c = 0xFFFD;
     static constexpr std::string_view kShort = "\"\\\n\r\t\f\b";
     static constexpr std::string_view kNames = "\"\\nrtfb";

@@ -1,7 +1,6 @@
 // One product of the built-in web shop, before its texts are copied into a catalogue.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

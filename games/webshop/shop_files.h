@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <string>
 
 #include "games/webshop/catalogue.h"
 

@@ -102,11 +102,6 @@ Shares ShareAttributes(const ShopKind& kind, size_t members, RandomStream& rando
   return shares;
 }
 
-ShopMember WithOwn(ShopMember member, const ShopAttribute* own) {
-  member.own = own;
-  return member;
-}
-
 void DrawMembers(ShopGroup& group, const Attributes& own, RandomStream& random) {
   const ShopKind& kind = *group.kind;
   const double skew = random.Uniform();
@@ -128,7 +123,10 @@ void DrawMembers(ShopGroup& group, const Attributes& own, RandomStream& random) 
       return other.own == member.own && other.options == member.options &&
              other.price.first == member.price.first;
     };
-    if (std::ranges::any_of(group.members, same)) member = WithOwn(first, own[m]);
+    if (std::ranges::any_of(group.members, same)) {
+      member = first;
+      member.own = own[m];
+    }
     group.members.push_back(std::move(member));
   }
 }

@@ -1,13 +1,13 @@
 #include "games/webshop/title_nouns.h"
 
 #include <unicode/uchar.h>
-#include <unicode/utf8.h>
 
 #include <algorithm>
 #include <array>
 #include <unordered_set>
 
 #include "common/text.h"
+#include "common/utf8.h"
 #include "games/webshop/python_text.h"
 #include "games/webshop/word_list.h"
 
@@ -54,16 +54,6 @@ bool IsAttribute(std::string_view word) {
          HasAttributeEnding(word);
 }
 
-std::vector<std::string_view> Split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const size_t size = std::min(text.find(separator), text.size());
-    if (size > 0) parts.push_back(text.substr(0, size));
-    text.remove_prefix(std::min(size + 1, text.size()));
-  }
-  return parts;
-}
-
 // Appends the nouns of one word of the title.
 void AddNouns(std::string_view word, std::vector<std::string>& nouns) {
   if (Words().nouns.contains(word)) {
@@ -71,7 +61,7 @@ void AddNouns(std::string_view word, std::vector<std::string>& nouns) {
     return;
   }
   if (IsAttribute(word)) return;
-  const auto parts = Split(word, '-');
+  const auto parts = SplitWords(word, "-");
   if (std::ranges::any_of(parts, IsAttribute)) return;
   for (const std::string_view part : parts) {
     if (part.size() > 1) nouns.emplace_back(part);
@@ -81,17 +71,14 @@ void AddNouns(std::string_view word, std::vector<std::string>& nouns) {
 // The words in lower case, separated by spaces, without surrounding punctuation.
 std::string Simplified(std::string_view title) {
   const std::string lower = PythonLower(title);
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(lower.data());
-  const auto size = static_cast<int32_t>(lower.size());
   constexpr uint32_t kWord = U_GC_L_MASK | U_GC_M_MASK | U_GC_N_MASK;
   constexpr UChar32 kRightQuote = 0x2019;
   std::string simplified;
-  for (int32_t next = 0; next < size;) {
-    const auto begin = static_cast<size_t>(next);
-    UChar32 c = 0;
-    U8_NEXT(bytes, next, size, c);
+  for (size_t next = 0; next < lower.size();) {
+    const size_t begin = next;
+    const int32_t c = NextCodePoint(lower, next);
     if (c >= 0 && (U_GET_GC_MASK(c) & kWord) != 0) {
-      simplified += lower.substr(begin, static_cast<size_t>(next) - begin);
+      simplified += lower.substr(begin, next - begin);
     } else if (c == '-') {
       simplified += '-';
     } else if (c == '.' && begin > 0 && IsAsciiDigit(lower[begin - 1]) &&
@@ -119,7 +106,7 @@ std::string_view Bare(std::string_view word) {
 std::vector<std::string> TitleNouns(std::string_view title) {
   const std::string simplified = Simplified(title);
   std::vector<std::string> nouns;
-  for (const std::string_view word : Split(simplified, ' ')) {
+  for (const std::string_view word : SplitWords(simplified, " ")) {
     const std::string_view bare = Bare(word);
     if (!bare.empty()) AddNouns(bare, nouns);
   }

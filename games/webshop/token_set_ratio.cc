@@ -1,7 +1,6 @@
 #include "games/webshop/token_set_ratio.h"
 
 #include <unicode/uchar.h>
-#include <unicode/utf8.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/text.h"
+#include "common/utf8.h"
 #include "games/webshop/python_text.h"
 
 namespace agentr {
@@ -23,16 +24,13 @@ bool IsWordCharacter(UChar32 c) {
 
 // The text in lower case, with spaces instead of separators.
 std::string Cleaned(std::string_view text) {
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(text.data());
-  const auto size = static_cast<int32_t>(text.size());
   std::string cleaned;
-  for (int32_t next = 0; next < size;) {
-    const auto begin = static_cast<size_t>(next);
-    UChar32 c = 0;
-    U8_NEXT(bytes, next, size, c);
+  for (size_t next = 0; next < text.size();) {
+    const size_t begin = next;
+    const int32_t c = NextCodePoint(text, next);
     if (c >= 128 && c <= 255) continue;
     if (c >= 0 && IsWordCharacter(c)) {
-      cleaned += text.substr(begin, static_cast<size_t>(next) - begin);
+      cleaned += text.substr(begin, next - begin);
     } else {
       cleaned += ' ';
     }
@@ -42,12 +40,7 @@ std::string Cleaned(std::string_view text) {
 
 // The distinct words, sorted. The byte order of UTF-8 is that of its characters.
 std::vector<std::string_view> WordSet(std::string_view cleaned) {
-  std::vector<std::string_view> words;
-  for (size_t begin = 0; begin < cleaned.size();) {
-    const size_t end = std::min(cleaned.find(' ', begin), cleaned.size());
-    if (end > begin) words.push_back(cleaned.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  std::vector<std::string_view> words = SplitWords(cleaned, " ");
   std::ranges::sort(words);
   words.erase(std::ranges::unique(words).begin(), words.end());
   return words;
@@ -60,12 +53,8 @@ std::u32string Joined(const std::vector<std::string_view>& words,
   for (const auto* list : {&words, &more}) {
     for (const std::string_view word : *list) {
       if (!joined.empty()) joined += U' ';
-      const auto* const bytes = reinterpret_cast<const uint8_t*>(word.data());
-      const auto size = static_cast<int32_t>(word.size());
-      for (int32_t i = 0; i < size;) {
-        UChar32 c = 0;
-        U8_NEXT(bytes, i, size, c);
-        joined += static_cast<char32_t>(c);
+      for (size_t i = 0; i < word.size();) {
+        joined += static_cast<char32_t>(NextCodePoint(word, i));
       }
     }
   }

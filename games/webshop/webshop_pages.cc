@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "games/webshop/python_text.h"
 #include "games/webshop/webshop.h"

@@ -5,7 +5,6 @@
 #include "common/text.h"
 #include "common/version.h"
 #include "servers/http/http_metrics.h"
-#include "servers/http/json_text.h"
 
 namespace agentr {
 
@@ -28,11 +27,13 @@ std::vector<std::string> ActionsOf(const nlohmann::json& body) {
   return actions;
 }
 
-HttpResponse VersionReply(std::string_view task, std::string_view data_hash,
-                          std::string_view extensions, size_t tasks) {
-  return {.body = fmt::format(R"({{"server":"agentr","version":"{}","task":"{}","data_hash":"{}",)"
-                              R"("extensions":{},"tasks":{}}})",
-                              kVersion, task, data_hash, extensions, tasks)};
+HttpHandler VersionHandler(std::string_view task, std::string_view data_hash,
+                           std::string_view extensions, size_t tasks) {
+  return [text = fmt::format(R"({{"server":"agentr","version":"{}","task":"{}","data_hash":"{}",)"
+                             R"("extensions":{},"tasks":{}}})",
+                             kVersion, task, data_hash, extensions, tasks)](const HttpRequest&) {
+    return HttpResponse{.body = text};
+  };
 }
 
 int64_t IntParameter(const HttpRequest& request, const std::string& field) {

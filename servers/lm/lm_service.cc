@@ -92,37 +92,29 @@ HttpResponse Stream(LmReply reply, Engine& engine) {
   return {.content_type = "text/event-stream", .stream = [events] { return events->Next(); }};
 }
 
-void AppendEngineMetrics(const EngineStats& s, std::string& out) {
+// Of all models together.
+void AppendEngineMetrics(const std::vector<LoadedModel>& models, std::string& out) {
+  using S = EngineStats;
+  std::vector<S> stats;
+  for (const LoadedModel& model : models) stats.push_back(model.engine->stats());
   const auto add = [&](std::string_view name, std::string_view type, std::string_view help,
-                       int64_t value) {
-    AppendMetric(fmt::format("agentr_lm_{}", name), type, help, static_cast<uint64_t>(value), out);
+                       auto member) {
+    uint64_t sum = 0;
+    for (const S& one : stats) sum += static_cast<uint64_t>(one.*member);
+    AppendMetric(fmt::format("agentr_lm_{}", name), type, help, sum, out);
   };
-  add("requests_total", "counter", "Requests for generation or scoring.", s.requests);
-  add("prompt_tokens_total", "counter", "Tokens of the requests' prompts.", s.prompt_tokens);
-  add("cached_tokens_total", "counter", "Prompt tokens found in the cache.", s.cached_tokens);
-  add("computed_tokens_total", "counter", "Tokens computed by the network.", s.computed_tokens);
-  add("completion_tokens_total", "counter", "Tokens generated.", s.completion_tokens);
-  add("rounds_total", "counter", "Passes through the network.", s.rounds);
-  add("evicted_blocks_total", "counter", "Blocks evicted from the cache.", s.evicted_blocks);
-  add("blocks", "gauge", "Blocks of keys and values.", s.blocks);
-  add("blocks_in_use", "gauge", "Blocks held by running sequences or the cache.", s.blocks_in_use);
-  add("running", "gauge", "Running sequences.", s.running);
-  add("waiting", "gauge", "Waiting requests.", s.waiting);
-}
-
-// The weights' version is of one model, and nobody reads it here.
-void AddUp(const EngineStats& one, EngineStats& all) {
-  all.requests += one.requests;
-  all.prompt_tokens += one.prompt_tokens;
-  all.cached_tokens += one.cached_tokens;
-  all.computed_tokens += one.computed_tokens;
-  all.completion_tokens += one.completion_tokens;
-  all.rounds += one.rounds;
-  all.evicted_blocks += one.evicted_blocks;
-  all.blocks += one.blocks;
-  all.blocks_in_use += one.blocks_in_use;
-  all.running += one.running;
-  all.waiting += one.waiting;
+  add("requests_total", "counter", "Requests for generation or scoring.", &S::requests);
+  add("prompt_tokens_total", "counter", "Tokens of the requests' prompts.", &S::prompt_tokens);
+  add("cached_tokens_total", "counter", "Prompt tokens found in the cache.", &S::cached_tokens);
+  add("computed_tokens_total", "counter", "Tokens computed by the network.", &S::computed_tokens);
+  add("completion_tokens_total", "counter", "Tokens generated.", &S::completion_tokens);
+  add("rounds_total", "counter", "Passes through the network.", &S::rounds);
+  add("evicted_blocks_total", "counter", "Blocks evicted from the cache.", &S::evicted_blocks);
+  add("blocks", "gauge", "Blocks of keys and values.", &S::blocks);
+  add("blocks_in_use", "gauge", "Blocks held by running sequences or the cache.",
+      &S::blocks_in_use);
+  add("running", "gauge", "Running sequences.", &S::running);
+  add("waiting", "gauge", "Waiting requests.", &S::waiting);
 }
 
 std::vector<LoadedModel> Joined(LoadedModel first, std::vector<LoadedModel> others) {
@@ -182,11 +174,7 @@ LmServer::LmServer(LoadedModel model, LmServerOptions options, std::vector<Loade
     http_.Get("/v1/models/" + one.name,
               [&](const HttpRequest&) { return HttpResponse{.body = ModelJson(one).dump()}; });
   }
-  http_.AddMetrics([this](std::string& out) {
-    EngineStats all;
-    for (const LoadedModel& one : models_) AddUp(one.engine->stats(), all);
-    AppendEngineMetrics(all, out);
-  });
+  http_.AddMetrics([this](std::string& out) { AppendEngineMetrics(models_, out); });
   http_.Start();
 }
 

@@ -1,6 +1,5 @@
 #include "servers/sciworld/fork_pool.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace agentr {

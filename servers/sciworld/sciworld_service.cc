@@ -52,7 +52,7 @@ void SciWorldService::AddTo(HttpService& http) {
   http.Post("/create", [this](const HttpRequest&) { return Create(); });
   http.Post("/reset", [this](const HttpRequest& request) { return Reset(request); });
   http.Post("/step", [this](const HttpRequest& request) { return Step(request); });
-  http.Post("/close", [this](const HttpRequest& request) { return Close(request); });
+  http.Post("/close", CloseHandler(sessions_, "id"));
   http.Get("/detail", [this](const HttpRequest& request) { return Detail(request); });
   http.Get("/observation", About([](SciWorldEpisode& episode, std::string& out) {
              AppendJson(episode.last().observation, out);
@@ -84,8 +84,8 @@ void SciWorldService::AddTo(HttpService& http) {
   http.Post("/expand", [this](const HttpRequest& request) { return Expand(request); });
   http.Get("/gold", [this](const HttpRequest& request) { return Gold(request); });
   http.Get("/version",
-           [reply = VersionReply("sciworld", data_hash_, R"(["expand","valid_actions","gold"])",
-                                 SimulatorTaskCount())](const HttpRequest&) { return reply; });
+           VersionHandler("sciworld", data_hash_, R"(["expand","valid_actions","gold"])",
+                          SimulatorTaskCount()));
 }
 
 std::string SciWorldService::Summary() const {
@@ -94,9 +94,8 @@ std::string SciWorldService::Summary() const {
 }
 
 HttpResponse SciWorldService::Create() {
-  const std::optional<int64_t> id = sessions_.Create([](int64_t) { return Session{}; });
-  if (!id) ThrowFull();
-  return {.body = fmt::format(R"({{"id":{}}})", *id)};
+  const int64_t id = OrFull(sessions_.Create([](int64_t) { return Session{}; }));
+  return {.body = fmt::format(R"({{"id":{}}})", id)};
 }
 
 HttpResponse SciWorldService::Reset(const HttpRequest& request) {
@@ -152,9 +151,8 @@ HttpResponse SciWorldService::Expand(const HttpRequest& request) {
     std::vector<Session> children = Children(session, episode, actions);
     std::vector<std::string> replies(children.size());
     for (size_t i = 0; i < children.size(); ++i) AppendReply(children[i].last, replies[i]);
-    const auto ids = sessions_.Fork(id, std::move(children));
-    if (!ids) ThrowFull();
-    return ChildrenJson("id", *ids, [&](size_t i, std::string& out) { out += replies[i]; });
+    const auto ids = OrFull(sessions_.Fork(id, std::move(children)));
+    return ChildrenJson("id", ids, [&](size_t i, std::string& out) { out += replies[i]; });
   });
 }
 
@@ -186,11 +184,6 @@ size_t SciWorldService::ForksAtMost() const {
 HttpResponse SciWorldService::Detail(const HttpRequest& request) {
   return InEpisode(IntParameter(request, "id"),
                    [](Session&, SciWorldEpisode& episode) { return WholeReply(episode); });
-}
-
-HttpResponse SciWorldService::Close(const HttpRequest& request) {
-  const int64_t id = IntField(ParseObject(request.body), "id");
-  return {.body = sessions_.Close(id) ? "true" : "false"};
 }
 
 HttpResponse SciWorldService::Gold(const HttpRequest& request) {

@@ -62,7 +62,6 @@ class SciWorldService : public EnvService {
   HttpResponse Reset(const HttpRequest& request);
   HttpResponse Step(const HttpRequest& request);
   HttpResponse Detail(const HttpRequest& request);
-  HttpResponse Close(const HttpRequest& request);
   HttpResponse Expand(const HttpRequest& request);
   HttpResponse Gold(const HttpRequest& request);
 

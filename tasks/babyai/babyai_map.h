@@ -6,11 +6,8 @@
 // hide one another.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 

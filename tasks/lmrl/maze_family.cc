@@ -73,19 +73,9 @@ std::string MazeFamily::ParseAction(std::string_view response) const {
   return AsciiLower(TaskFamily::ParseAction(response));
 }
 
-bool MazeFamily::LeavesStateUnchanged(std::string_view /*before*/, std::string_view /*action*/,
-                                      std::string_view /*after*/) const {
-  return false;
-}
-
 bool MazeFamily::IsRefusal(std::string_view before, std::string_view /*action*/,
                            std::string_view after) const {
   return before == after;
-}
-
-std::vector<bool> MazeFamily::LikelyUnchanged(std::span<const Message> /*history*/,
-                                              std::span<const std::string> actions) const {
-  return std::vector<bool>(actions.size(), false);
 }
 
 std::string MazeFamily::StateKey(std::span<const Message> history) const {

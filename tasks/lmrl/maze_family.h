@@ -17,20 +17,16 @@
 
 namespace agentr {
 
+// No turn leaves the state as it was: a move into a wall is one of the 50 steps too.
 class MazeFamily : public TaskFamily, public RevisionHints {
  public:
   std::string_view name() const override { return "maze"; }
   const RevisionHints& hints() const override { return *this; }
   // In small letters, as the moves are.
   std::string ParseAction(std::string_view response) const override;
-  // Never: a move into a wall is one of the 50 steps too.
-  bool LeavesStateUnchanged(std::string_view before, std::string_view action,
-                            std::string_view after) const override;
   // What leaves the agent where it is: a wall, or no move.
   bool IsRefusal(std::string_view before, std::string_view action,
                  std::string_view after) const override;
-  std::vector<bool> LikelyUnchanged(std::span<const Message> history,
-                                    std::span<const std::string> actions) const override;
   // The observation tells the place.
   std::string StateKey(std::span<const Message> history) const override;
 };

@@ -77,19 +77,9 @@ std::string WordleFamily::ParseAction(std::string_view response) const {
   return AsciiLower(TaskFamily::ParseAction(response));
 }
 
-bool WordleFamily::LeavesStateUnchanged(std::string_view /*before*/, std::string_view /*action*/,
-                                        std::string_view /*after*/) const {
-  return false;
-}
-
 bool WordleFamily::IsRefusal(std::string_view /*before*/, std::string_view /*action*/,
                              std::string_view after) const {
   return after == kInvalidWord;
-}
-
-std::vector<bool> WordleFamily::LikelyUnchanged(std::span<const Message> /*history*/,
-                                                std::span<const std::string> actions) const {
-  return std::vector<bool>(actions.size(), false);
 }
 
 HttpDialect WordleDialect() {

@@ -16,18 +16,14 @@
 
 namespace agentr {
 
+// No turn leaves the state as it was: a guess that is refused is one of the six too.
 class WordleFamily : public TaskFamily {
  public:
   std::string_view name() const override { return "wordle"; }
   // In small letters, as the words of the list are.
   std::string ParseAction(std::string_view response) const override;
-  // Never: a guess that is refused is one of the six too.
-  bool LeavesStateUnchanged(std::string_view before, std::string_view action,
-                            std::string_view after) const override;
   bool IsRefusal(std::string_view before, std::string_view action,
                  std::string_view after) const override;
-  std::vector<bool> LikelyUnchanged(std::span<const Message> history,
-                                    std::span<const std::string> actions) const override;
   int SearchDepth(int /*task*/) const override { return WordleState::kMostGuesses; }
 };
 

@@ -1,7 +1,6 @@
 // Makes mistakes and random actions in SciWorld, for scripted models.
 #pragma once
 
-#include <span>
 #include <string>
 
 #include "common/random.h"

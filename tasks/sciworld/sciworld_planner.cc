@@ -1,7 +1,5 @@
 #include "tasks/sciworld/sciworld_planner.h"
 
-#include <algorithm>
-
 #include "tasks/sciworld/sciworld_family.h"
 
 namespace agentr {

@@ -1,7 +1,6 @@
 #include "tasks/sciworld/sciworld_room.h"
 
 #include <algorithm>
-#include <span>
 
 #include "common/text.h"
 

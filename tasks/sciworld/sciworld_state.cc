@@ -5,8 +5,6 @@
 #include <map>
 #include <optional>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "tasks/sciworld/sciworld_conversation.h"
 #include "tasks/sciworld/sciworld_family.h"

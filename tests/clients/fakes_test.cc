@@ -1,7 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -41,19 +39,6 @@ TEST(FakeEnvironment, AFailedStepMayHaveBeenTaken) {
   EXPECT_EQ(session->Step("not taken").error().kind, ErrorKind::kUnreachable);
   EXPECT_FALSE(session->Step("taken"));
   EXPECT_EQ(session->Step("a").value().observation, "task 0: taken | a");
-}
-
-TEST(FakeEnvironment, SeededFaultsComeAtTheirRateAndAreTheSameAgain) {
-  const auto count = [](uint64_t seed) {
-    const auto faults = FakeEnvironment::SeededFaults(0.2, ErrorKind::kServer, seed);
-    std::string pattern;
-    for (int64_t i = 0; i < 1000; ++i) pattern += faults("reset", i) ? 'x' : '.';
-    return pattern;
-  };
-  const std::string pattern = count(1);
-  EXPECT_EQ(pattern, count(1));
-  EXPECT_NE(pattern, count(2));
-  EXPECT_NEAR(static_cast<double>(std::ranges::count(pattern, 'x')), 200, 50);
 }
 
 TEST(FakeLanguageModel, GivesItsTextsInTurnAndFailsWhereTold) {

@@ -12,7 +12,7 @@ namespace {
 
 std::string Described(const BabyAiEpisodes& game) {
   std::string text;
-  AppendDescription(game.View(), /*reference=*/false, ", ", text);
+  AppendDescription(game.View(), /*reference=*/false, text);
   return text;
 }
 

@@ -23,6 +23,16 @@ class EnvClient {
     return Take(reply, path);
   }
 
+  // The status of the reply.
+  int GetStatus(const std::string& path) {
+    Get(path);
+    return status_;
+  }
+  int PostStatus(const std::string& path, const nlohmann::json& body) {
+    Post(path, body);
+    return status_;
+  }
+
   // A session of TextCraft at the task, and a step of it.
   int64_t Create(int data_idx) {
     const int64_t id = Post("/create", nlohmann::json::object()).at("id");

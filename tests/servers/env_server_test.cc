@@ -8,10 +8,10 @@
 #include <thread>
 #include <vector>
 
-#include "common/error.h"
 #include "common/random.h"
 #include "servers/textcraft_service.h"
 #include "tests/clients/http/local_server.h"
+#include "tests/common/fatal_error_of.h"
 #include "tests/common/silent_peer.h"
 #include "tests/games/textcraft/books.h"
 #include "tests/servers/env_client.h"
@@ -109,10 +109,8 @@ TEST_F(EnvServerTest, WrongTypes) {
   EXPECT_EQ(status("/expand", {{"id", 0}, {"actions", "inventory"}}), 422);
   EXPECT_EQ(status("/expand", {{"id", 0}, {"actions", {1}}}), 422);
   EXPECT_EQ(status("/expand", {{"id", 0}, {"actions", std::vector<std::string>(1025)}}), 422);
-  client_.Get("/observation?id=x");
-  EXPECT_EQ(client_.status(), 422);
-  client_.Get("/detail");
-  EXPECT_EQ(client_.status(), 422);
+  EXPECT_EQ(client_.GetStatus("/observation?id=x"), 422);
+  EXPECT_EQ(client_.GetStatus("/detail"), 422);
 }
 
 TEST_F(EnvServerTest, Version) {
@@ -206,11 +204,9 @@ TEST_F(EnvServerTest, ClientsAtOnce) {
 TEST(EnvServerOptionsTest, WithoutExtensions) {
   const auto server = Serve({}, /*extensions=*/false);
   EnvClient client(server->port());
-  client.Get("/version");
-  EXPECT_EQ(client.status(), 404);
+  EXPECT_EQ(client.GetStatus("/version"), 404);
   const int64_t id = client.Create(0);
-  client.Post("/expand", {{"id", id}, {"actions", {"inventory"}}});
-  EXPECT_EQ(client.status(), 404);
+  EXPECT_EQ(client.PostStatus("/expand", {{"id", id}, {"actions", {"inventory"}}}), 404);
   EXPECT_EQ(client.Step(id, "get 1 coal").at("observation"), "Got 1 coal");
 }
 
@@ -218,8 +214,8 @@ TEST(EnvServerOptionsTest, LimitOfSessions) {
   const auto server = Serve({.max_sessions = 2});
   EnvClient client(server->port());
   const int64_t id = client.Create(0);
-  client.Post("/expand", {{"id", id}, {"actions", {"inventory", "inventory"}}});
-  EXPECT_EQ(client.status(), 503);
+  EXPECT_EQ(client.PostStatus("/expand", {{"id", id}, {"actions", {"inventory", "inventory"}}}),
+            503);
   client.Create(0);
   EXPECT_THAT(client.Post("/create", json::object()).at("error").get<std::string>(),
               HasSubstr("--max_sessions"));
@@ -271,13 +267,8 @@ EnvServerOptions WithOracle(const SilentPeer& oracle) {
 TEST(OracleTest, AMuteOneEndsTheStartAtTheLimit) {
   for (const Silence silence : {Silence::kNeverAccepts, Silence::kNeverAnswers, Silence::kDrips}) {
     const SilentPeer oracle(silence);
-    try {
-      StartEnvServer(WithOracle(oracle));
-      ADD_FAILURE();
-    } catch (const FatalError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kUnavailable);
-      EXPECT_THAT(error.what(), AllOf(HasSubstr(oracle.url()), HasSubstr("--oracle_timeout 0.3")));
-    }
+    EXPECT_THAT(FatalErrorOf(ExitCode::kUnavailable, [&] { StartEnvServer(WithOracle(oracle)); }),
+                AllOf(HasSubstr(oracle.url()), HasSubstr("--oracle_timeout 0.3")));
   }
 }
 
@@ -309,13 +300,8 @@ TEST(StartEnvServerTest, ServesThePublicBook) {
 }
 
 TEST(StartEnvServerTest, OtherTasksAreToldWhatThereIs) {
-  try {
-    StartEnvServer({.task = "chess", .port = 0});
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("'chess'"), HasSubstr("textcraft, webshop")));
-  }
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, [] { StartEnvServer({.task = "chess", .port = 0}); }),
+              AllOf(HasSubstr("'chess'"), HasSubstr("textcraft, webshop")));
 }
 
 }  // namespace

@@ -174,14 +174,10 @@ TEST_F(WebShopServiceTest, ErrorsAreClear) {
                 AllOf(HasSubstr(std::to_string(goal)), HasSubstr("0 to 18")));
     EXPECT_EQ(client_.status(), 200);
   }
-  client_.Post("/step", {{"env_idx", id}});
-  EXPECT_EQ(client_.status(), 422);
-  client_.Post("/step", {{"env_idx", "zero"}, {"action", "x"}});
-  EXPECT_EQ(client_.status(), 422);
-  client_.Post("/reset", {{"env_idx", id}, {"session_id", "x"}});
-  EXPECT_EQ(client_.status(), 422);
-  client_.Get("/observation?env_idx=x");
-  EXPECT_EQ(client_.status(), 422);
+  EXPECT_EQ(client_.PostStatus("/step", {{"env_idx", id}}), 422);
+  EXPECT_EQ(client_.PostStatus("/step", {{"env_idx", "zero"}, {"action", "x"}}), 422);
+  EXPECT_EQ(client_.PostStatus("/reset", {{"env_idx", id}, {"session_id", "x"}}), 422);
+  EXPECT_EQ(client_.GetStatus("/observation?env_idx=x"), 422);
 }
 
 TEST_F(WebShopServiceTest, ExpandTakesEachActionOnAForkOfTheSession) {
@@ -220,17 +216,14 @@ class PlainWebShopTest : public WebShopServiceTest {
 };
 
 TEST_F(PlainWebShopTest, OffersNoExtensionsWhereTheyAreTurnedOff) {
-  client_.Get("/version");
-  EXPECT_EQ(client_.status(), 404);
-  client_.Post("/expand", {{"env_idx", 0}, {"actions", json::array()}});
-  EXPECT_EQ(client_.status(), 404);
+  EXPECT_EQ(client_.GetStatus("/version"), 404);
+  EXPECT_EQ(client_.PostStatus("/expand", {{"env_idx", 0}, {"actions", json::array()}}), 404);
 }
 
 TEST_F(PlainWebShopTest, LimitsItsSessions) {
   Open(0);
   Open(1);
-  client_.Post("/create", json::object());
-  EXPECT_EQ(client_.status(), 503);
+  EXPECT_EQ(client_.PostStatus("/create", json::object()), 503);
 }
 
 TEST_F(WebShopServiceTest, ManySessionsAtOnceDoNotMeet) {

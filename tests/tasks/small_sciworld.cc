@@ -179,23 +179,4 @@ std::vector<std::string> SmallSciWorld::ValidActions() const {
   return valid;
 }
 
-SciWorldEpisode PlaySciWorld(LanguageModel& model, int task_id, uint64_t seed, int max_steps) {
-  const SciWorldFamily family;
-  SmallSciWorld world(task_id);
-  SciWorldEpisode episode{family.Instruction(), {}, {}};
-  episode.conversation.push_back({"user", world.TaskDescription() + "\n" + world.Look()});
-  SamplingParams sampling;
-  sampling.task_id = task_id;
-  while (!episode.last.done && episode.actions.size() < static_cast<size_t>(max_steps)) {
-    sampling.seed = seed * 1000 + episode.actions.size();
-    const auto batch = model.Complete(episode.conversation, 1, sampling);
-    const std::string& text = batch.value().completions[0].text;
-    episode.actions.push_back(family.ParseAction(text));
-    episode.last = world.Step(episode.actions.back());
-    episode.conversation.push_back({"assistant", text});
-    episode.conversation.push_back({"user", episode.last.observation});
-  }
-  return episode;
-}
-
 }  // namespace agentr

@@ -3,14 +3,12 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "clients/environment.h"
-#include "clients/language_model.h"
 
 namespace agentr {
 
@@ -56,15 +54,5 @@ class SmallSciWorld {
   std::vector<std::string> choices_;  // things that an ambiguous request may have meant
   int moves_ = 0;
 };
-
-// One episode of a model.
-struct SciWorldEpisode {
-  std::vector<Message> conversation;
-  std::vector<std::string> actions;
-  StepResult last;
-};
-
-SciWorldEpisode PlaySciWorld(LanguageModel& model, int task_id, uint64_t seed = 1,
-                             int max_steps = 25);
 
 }  // namespace agentr

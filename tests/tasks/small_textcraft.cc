@@ -7,9 +7,6 @@
 #include <set>
 #include <sstream>
 
-#include "common/random.h"
-#include "tasks/textcraft/textcraft_family.h"
-
 namespace agentr {
 namespace {
 
@@ -155,33 +152,6 @@ std::string SmallTextCraft::Inventory() const {
     if (count > 0) text += fmt::format("[{}] ({}) ", name, count);
   }
   return text == "Inventory: " ? text + "You are not carrying anything." : text;
-}
-
-PlayedEpisode Play(LanguageModel& model, const std::string& goal, const EpisodeOptions& options) {
-  const TextCraftFamily family;
-  SmallTextCraft world(goal);
-  PlayedEpisode episode;
-  episode.conversation = family.Instruction();
-  episode.conversation.push_back({"user", world.FirstObservation()});
-  const auto first_turn = static_cast<std::ptrdiff_t>(episode.conversation.size());
-  for (int step = 0; step < options.max_steps; ++step) {
-    std::vector<Message> prompt = episode.conversation;
-    const size_t turns = (prompt.size() - static_cast<size_t>(first_turn)) / 2;
-    if (turns > options.keep_turns) {
-      const auto cut = static_cast<std::ptrdiff_t>(2 * (turns - options.keep_turns));
-      prompt.erase(prompt.begin() + first_turn, prompt.begin() + first_turn + cut);
-    }
-    SamplingParams sampling;
-    sampling.seed = RandomStream(options.seed).Split(static_cast<uint64_t>(step)).Next();
-    const std::string response = model.Complete(prompt, 1, sampling).value().completions[0].text;
-    episode.actions.push_back(family.ParseAction(response));
-    const StepResult result = world.Step(episode.actions.back());
-    episode.conversation.push_back({"assistant", response});
-    episode.conversation.push_back({"user", result.observation});
-    episode.reward = result.reward;
-    if (result.done) break;
-  }
-  return episode;
 }
 
 }  // namespace agentr

@@ -4,11 +4,9 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "clients/environment.h"
-#include "clients/language_model.h"
 
 namespace agentr {
 
@@ -30,21 +28,5 @@ class SmallTextCraft {
   std::string goal_;
   std::map<std::string, int> held_;
 };
-
-// One episode of a model.
-struct PlayedEpisode {
-  std::vector<Message> conversation;
-  std::vector<std::string> actions;
-  double reward = 0;
-};
-
-struct EpisodeOptions {
-  int max_steps = 20;
-  uint64_t seed = 1;
-  size_t keep_turns = 1000;  // turn pairs after the first observation that the model still sees
-};
-
-PlayedEpisode Play(LanguageModel& model, const std::string& goal,
-                   const EpisodeOptions& options = {});
 
 }  // namespace agentr

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "tasks/webshop/webshop_action.h"
-#include "tasks/webshop/webshop_family.h"
 #include "tasks/webshop/webshop_goal.h"
 
 namespace agentr {
@@ -236,34 +235,6 @@ double SmallWebShop::Reward() const {
     met += chosen_.contains(name) && chosen_.at(name) == value ? 1 : 0;
   }
   return met / (2 + static_cast<double>(goal_.options.size()));
-}
-
-ShopEpisode PlayShop(LanguageModel& model, size_t goal, const ShopOptions& options) {
-  const WebShopFamily family;
-  SmallWebShop shop(goal);
-  ShopEpisode episode;
-  episode.conversation = family.Instruction();
-  episode.conversation.push_back({"user", shop.Page()});
-  const auto first = static_cast<ptrdiff_t>(episode.conversation.size());
-  for (int step = 0; step < options.max_steps; ++step) {
-    std::vector<Message> prompt = episode.conversation;
-    const size_t most = static_cast<size_t>(first) + 2 * options.keep_turns;
-    if (prompt.size() > most) {
-      prompt.erase(prompt.begin() + first,
-                   prompt.begin() + first + static_cast<ptrdiff_t>(prompt.size() - most));
-    }
-    SamplingParams sampling;
-    sampling.seed = options.seed * 1000 + static_cast<uint64_t>(step);
-    const std::string text = model.Complete(prompt, 1, sampling).value().completions[0].text;
-    episode.actions.push_back(family.ParseAction(text));
-    const StepResult result = shop.Step(episode.actions.back());
-    episode.conversation.push_back({"assistant", text});
-    episode.conversation.push_back({"user", result.observation});
-    episode.reward = result.reward;
-    if (result.done) break;
-  }
-  episode.bought = shop.bought();
-  return episode;
 }
 
 }  // namespace agentr

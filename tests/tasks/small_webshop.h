@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "clients/environment.h"
-#include "clients/language_model.h"
 
 namespace agentr {
 
@@ -54,21 +53,5 @@ class SmallWebShop {
   std::map<std::string, std::string> chosen_;
   std::string bought_;
 };
-
-// One episode of a model.
-struct ShopEpisode {
-  std::vector<Message> conversation;
-  std::vector<std::string> actions;
-  double reward = 0;
-  std::string bought;
-};
-
-struct ShopOptions {
-  int max_steps = 20;
-  uint64_t seed = 1;
-  size_t keep_turns = 1000;  // turn pairs after the first observation that the model still sees
-};
-
-ShopEpisode PlayShop(LanguageModel& model, size_t goal, const ShopOptions& options = {});
 
 }  // namespace agentr

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/error.h"
+#include "tests/common/fatal_error_of.h"
 
 namespace agentr {
 namespace {
@@ -60,13 +60,8 @@ TEST(Splits, ATestPartThatIsNotPublishedIsRefused) {
   }
   EXPECT_NO_THROW(CheckPublished(SplitPart::kTrain, "babyai"));
   EXPECT_NO_THROW(CheckPublished(SplitPart::kAll, "babyai"));
-  try {
-    CheckPublished(SplitPart::kTest, "chess");
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), HasSubstr("no test ids are published for chess"));
-  }
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, [] { CheckPublished(SplitPart::kTest, "chess"); }),
+              HasSubstr("no test ids are published for chess"));
 }
 
 TEST(Splits, PartsFilterTasks) {

@@ -14,12 +14,15 @@
 #include "clients/env/dialect_protocol.h"
 #include "tasks/task_kinds.h"
 #include "tests/clients/env/embedded_server.h"
+#include "tests/clients/expect_error.h"
 #include "tests/clients/http/fault_proxy.h"
+#include "tests/common/fatal_error_of.h"
 #include "tests/tasks/toy_textcraft.h"
 
 namespace agentr {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 // Without real waits.
@@ -93,10 +96,7 @@ TEST(HttpEnvironment, AStepWhoseReplyIsLostIsNotRepeated) {
   auto session = env->Open().value();
   session->Reset(1).value();
   server.LoseReply("/step");
-  const auto step = session->Step("a");
-  ASSERT_FALSE(step);
-  EXPECT_EQ(step.error().kind, ErrorKind::kSessionLost);
-  EXPECT_THAT(step.error().message, HasSubstr("POST " + server.url() + "/step"));
+  ExpectError(session->Step("a"), ErrorKind::kSessionLost, "POST " + server.url() + "/step");
   EXPECT_EQ(server.calls("/step"), 1);
   EXPECT_EQ(session->Reset(1).value(), "task 1");
 }
@@ -146,11 +146,8 @@ TEST(HttpEnvironment, AStepThatCannotConnectIsRepeated) {
   auto session = env->Open().value();
   session->Reset(1).value();
   server->Stop();
-  const auto step = session->Step("a");
-  ASSERT_FALSE(step);
+  ExpectError(session->Step("a"), ErrorKind::kSessionLost, "lost the session");
   EXPECT_EQ(server->calls("/step"), 1);
-  EXPECT_EQ(step.error().kind, ErrorKind::kSessionLost) << step.error().message;
-  EXPECT_THAT(step.error().message, HasSubstr("lost the session"));
   EXPECT_EQ(session->Reset(2).value(), "task 2") << "on a new session of the server";
 }
 
@@ -223,9 +220,7 @@ TEST(HttpEnvironment, ASessionIsLostHoweverTheServerSaysSo) {
     for (const auto& session : {std::ref(played), std::ref(waiting)})
       session.get()->Reset(1).value();
     server.Forget();
-    const auto step = played->Step("a");
-    ASSERT_FALSE(step);
-    EXPECT_EQ(step.error().kind, ErrorKind::kSessionLost);
+    ExpectError(played->Step("a"), ErrorKind::kSessionLost);
     EXPECT_EQ(played->Reset(2).value(), "task 2");
     EXPECT_EQ(played->Step("b").value().observation, "task 2, b");
     EXPECT_EQ(waiting->Reset(3).value(), "task 3") << "which was idle meanwhile";
@@ -255,10 +250,7 @@ TEST(HttpEnvironment, ARestartOfOurServerMixesNoSessions) {
     }
     const std::string empty = foreign[0]->Step("inventory").value().observation;
     for (const auto& session : old) {
-      const auto step = session->Step("get 1 oak log");
-      ASSERT_FALSE(step);
-      EXPECT_EQ(step.error().kind, ErrorKind::kSessionLost);
-      EXPECT_THAT(step.error().message, HasSubstr("lost the session"));
+      ExpectError(session->Step("get 1 oak log"), ErrorKind::kSessionLost, "lost the session");
       if (extensions) {
         EXPECT_FALSE(session->Expand({"inventory"}));
       }
@@ -325,26 +317,17 @@ TEST(HttpEnvironment, AServerThatComesLateMustFit) {
 
 TEST(HttpEnvironment, RefusesServersWithDifferentData) {
   ToyTextCraft one, two({.data_hash = "xyz"});
-  try {
-    Connect({one.url(), two.url()});
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUnavailable);
-    EXPECT_THAT(error.what(), HasSubstr(one.url()));
-    EXPECT_THAT(error.what(), HasSubstr(two.url()));
-  }
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUnavailable,
+                           [&] {
+                             Connect({one.url(), two.url()});
+                           }),
+              AllOf(HasSubstr(one.url()), HasSubstr(two.url())));
 }
 
 TEST(HttpEnvironment, SaysWhichServerDoesNotAnswerAndTheCure) {
   const std::string url = UnusedUrl();
-  try {
-    Connect({url});
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUnavailable);
-    EXPECT_THAT(error.what(), HasSubstr(url + "/version"));
-    EXPECT_THAT(error.what(), HasSubstr("env_server"));
-  }
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUnavailable, [&] { Connect({url}); }),
+              AllOf(HasSubstr(url + "/version"), HasSubstr("env_server")));
 }
 
 // The error of a step in a world whose server gives this reply to each; `calls` counts them.
@@ -447,7 +430,7 @@ TEST(HttpEnvironment, AServerWithoutVersionIsNamedWithItsKind) {
   testing::internal::CaptureStdout();
   Connect({server.url()});
   EXPECT_THAT(testing::internal::GetCapturedStdout(),
-              testing::AllOf(HasSubstr(server.url()), HasSubstr("split are those of textcraft")));
+              AllOf(HasSubstr(server.url()), HasSubstr("split are those of textcraft")));
 }
 
 // Python's http.server answers 501 where a server's author has written no GET.

@@ -10,12 +10,12 @@
 #include "clients/env/openenv_client.h"
 #include "tasks/task_file.h"
 #include "tests/clients/env/small_openenv_server.h"
+#include "tests/clients/expect_error.h"
 #include "tests/clients/http/local_server.h"
 
 namespace agentr {
 namespace {
 
-using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr std::string_view kGame = R"([task]
@@ -108,10 +108,8 @@ TEST(OpenEnv, AStepWithoutAnswerEndsTheConnection) {
   const auto env = Connect(server, options);
   const auto session = env->Open().value();
   ASSERT_TRUE(session->Reset(7));
-  const auto step = session->Step("a");
-  ASSERT_FALSE(step);
-  EXPECT_EQ(step.error().kind, ErrorKind::kSessionLost) << "its answer could come later";
-  EXPECT_THAT(step.error().message, HasSubstr("no reply in 0.2 s"));
+  // Its answer could come later.
+  ExpectError(session->Step("a"), ErrorKind::kSessionLost, "no reply in 0.2 s");
   EXPECT_EQ(session->Reset(7).value(), "task 7");
   EXPECT_EQ(server.opened(), 2);
 }
@@ -141,13 +139,9 @@ TEST(OpenEnv, TheWaitForAFullServerEndsAndNamesTheCure) {
   options.retry.sleep = [&](double) { return ++waits > 0; };
   const auto env = Connect(server, options);
   const auto first = env->Open().value();
-  const auto second = env->Open();
-  ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().kind, ErrorKind::kRejected);
+  ExpectError(env->Open(), ErrorKind::kRejected, "Server at capacity: 1/1 sessions",
+              "max_concurrent_envs", "sessions_per_server");
   EXPECT_EQ(waits, OpenEnvClient::kSlotWaits);
-  EXPECT_THAT(second.error().message,
-              AllOf(HasSubstr("Server at capacity: 1/1 sessions"), HasSubstr("max_concurrent_envs"),
-                    HasSubstr("sessions_per_server")));
   options.retry.sleep = [](double) { return false; };
   EXPECT_EQ(Connect(server, options)->Open().error().kind, ErrorKind::kCancelled);
 }
@@ -157,10 +151,7 @@ TEST(OpenEnv, AServerThatMakesNoEnvironmentSaysWhy) {
   const auto env = Connect(server);
   for (const char* const code : {"FACTORY_ERROR", "SESSION_ERROR"}) {
     server.RefuseAllAs(code);
-    const auto session = env->Open();
-    ASSERT_FALSE(session);
-    EXPECT_EQ(session.error().kind, ErrorKind::kEnvironment);
-    EXPECT_THAT(session.error().message, AllOf(HasSubstr(code), HasSubstr("no environment today")));
+    ExpectError(env->Open(), ErrorKind::kEnvironment, code, "no environment today");
   }
   EXPECT_EQ(server.active(), 0);
 }
@@ -187,10 +178,7 @@ TEST(OpenEnv, AnExceptionIsAFaultWhereTheFileSaysSo) {
   const auto session = env->Open().value();
   ASSERT_TRUE(session->Reset(7));
   EXPECT_EQ(session->Step("raise").error().kind, ErrorKind::kEnvironment);
-  const auto reset = session->Reset(13);
-  ASSERT_FALSE(reset);
-  EXPECT_EQ(reset.error().kind, ErrorKind::kEnvironment);
-  EXPECT_THAT(reset.error().message, HasSubstr("there is no task 13 (EXECUTION_ERROR)"));
+  ExpectError(session->Reset(13), ErrorKind::kEnvironment, "there is no task 13 (EXECUTION_ERROR)");
 }
 
 TEST(OpenEnv, OtherFieldsThanTheFilesAreMalformed) {
@@ -199,11 +187,7 @@ TEST(OpenEnv, OtherFieldsThanTheFilesAreMalformed) {
   const auto env = Connect(server);
   const auto session = env->Open().value();
   ASSERT_TRUE(session->Reset(7));
-  const auto step = session->Step("a");
-  ASSERT_FALSE(step);
-  EXPECT_EQ(step.error().kind, ErrorKind::kMalformed);
-  EXPECT_THAT(step.error().message,
-              AllOf(HasSubstr("words: Field required"), HasSubstr("[step] body")));
+  ExpectError(session->Step("a"), ErrorKind::kMalformed, "words: Field required", "[step] body");
 }
 
 TEST(OpenEnv, ATextThatIsNoAnswerIsMalformed) {
@@ -214,22 +198,17 @@ TEST(OpenEnv, ATextThatIsNoAnswerIsMalformed) {
     server.SayAlways(text);
     const auto session = env->Open().value();
     ASSERT_TRUE(session->Reset(7));
-    const auto step = session->Step("a");
-    ASSERT_FALSE(step) << text;
-    EXPECT_EQ(step.error().kind, ErrorKind::kMalformed) << text;
-    EXPECT_THAT(step.error().message, HasSubstr("this one replied: ")) << text;
+    SCOPED_TRACE(text);
+    ExpectError(session->Step("a"), ErrorKind::kMalformed, "this one replied: ");
   }
 }
 
 TEST(OpenEnv, AServerWithoutWebSocketIsNamed) {
   LocalServer plain;
   plain.Start();
-  const HttpEnvironment env(Game().protocol(), {plain.url()}, Quick());
-  const auto session = const_cast<HttpEnvironment&>(env).Open();
-  ASSERT_FALSE(session);
-  EXPECT_EQ(session.error().kind, ErrorKind::kRejected);
-  EXPECT_THAT(session.error().message,
-              AllOf(HasSubstr("/ws"), HasSubstr("opens no WebSocket there (it answers HTTP 404)")));
+  HttpEnvironment env(Game().protocol(), {plain.url()}, Quick());
+  ExpectError(env.Open(), ErrorKind::kRejected, "/ws",
+              "opens no WebSocket there (it answers HTTP 404)");
 }
 
 TEST(OpenEnv, WithoutAConnectionTheUnusedProxyIsNamed) {

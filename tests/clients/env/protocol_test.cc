@@ -1,27 +1,18 @@
 #include "clients/env/protocol.h"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
 #include "tasks/task_kinds.h"
+#include "tests/clients/expect_error.h"
 
 namespace agentr {
 namespace {
 
-using testing::HasSubstr;
-
 const std::unique_ptr<Protocol> kTextCraft = MakeProtocol("textcraft");
-
-template <typename T>
-void ExpectError(const Result<T>& result, ErrorKind kind, const std::string& words) {
-  ASSERT_FALSE(result) << words;
-  EXPECT_EQ(result.error().kind, kind) << words;
-  EXPECT_THAT(result.error().message, HasSubstr(words));
-}
 
 TEST(Protocol, WritesTextCraftBodies) {
   EXPECT_EQ(kTextCraft->CreateBody(), "{}");
@@ -134,16 +125,6 @@ TEST(Protocol, KnowsTheUsualWordsForALostSession) {
     EXPECT_FALSE(kTextCraft->IsLostSession({ErrorKind::kEnvironment, words, 0})) << words;
     const auto step = kTextCraft->ParseStep(fmt::format(R"({{"error": "{}"}})", words));
     EXPECT_FALSE(kTextCraft->IsLostSession(step.error())) << step.error().message;
-  }
-}
-
-TEST(Protocol, UnknownFamiliesAreAUsageError) {
-  try {
-    MakeProtocol("chess");
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), HasSubstr("textcraft, webshop, sciworld, babyai"));
   }
 }
 

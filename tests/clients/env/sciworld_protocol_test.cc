@@ -9,6 +9,7 @@
 #include "clients/env/http_environment.h"
 #include "tasks/task_kinds.h"
 #include "tests/clients/env/small_sciworld_server.h"
+#include "tests/clients/expect_error.h"
 
 namespace agentr {
 namespace {
@@ -18,13 +19,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 const std::unique_ptr<Protocol> kSciWorld = MakeProtocol("sciworld");
-
-template <typename T>
-void ExpectSciWorldError(const Result<T>& result, ErrorKind kind, const std::string& words) {
-  ASSERT_FALSE(result) << words;
-  EXPECT_EQ(result.error().kind, kind) << result.error().message;
-  EXPECT_THAT(result.error().message, HasSubstr(words));
-}
 
 TEST(SciWorldProtocol, WritesBodiesAndPaths) {
   EXPECT_EQ(kSciWorld->family(), "sciworld");
@@ -64,22 +58,20 @@ TEST(SciWorldProtocol, ReadsWhatExtensionsList) {
               ElementsAre("a", "b"));
   EXPECT_THAT(kSciWorld->ParseAnswer("gold", R"({"gold": []})").value(), IsEmpty());
   const ErrorKind bad = ErrorKind::kProtocol;
-  ExpectSciWorldError(kSciWorld->ParseAnswer("gold", R"({"valid_actions": []})"), bad,
-                      "'gold' is missing");
-  ExpectSciWorldError(kSciWorld->ParseAnswer("gold", R"({"gold": ["a", 1]})"), bad, "no string");
-  ExpectSciWorldError(kSciWorld->ParseAnswer("gold", R"({"error": "The id 7 is not valid."})"),
-                      ErrorKind::kEnvironment, "/gold reply");
+  ExpectError(kSciWorld->ParseAnswer("gold", R"({"valid_actions": []})"), bad, "'gold' is missing");
+  ExpectError(kSciWorld->ParseAnswer("gold", R"({"gold": ["a", 1]})"), bad, "no string");
+  ExpectError(kSciWorld->ParseAnswer("gold", R"({"error": "The id 7 is not valid."})"),
+              ErrorKind::kEnvironment, "/gold reply");
 }
 
 TEST(SciWorldProtocol, SaysWhatIsWrong) {
   const ErrorKind bad = ErrorKind::kProtocol;
-  ExpectSciWorldError(kSciWorld->ParseCreate(R"({"error": "no JVM"})"), ErrorKind::kEnvironment,
-                      "no JVM");
-  ExpectSciWorldError(kSciWorld->ParseReset(R"({"observation": "x"})"), bad,
-                      "/reset reply: field 'task_description' is missing");
-  ExpectSciWorldError(kSciWorld->ParseReset(R"({"task_description": "x"})"), bad, "'observation'");
-  ExpectSciWorldError(kSciWorld->ParseStep(R"({"observation": "x", "reward": 1, "done": true})"),
-                      bad, "'score' is missing");
+  ExpectError(kSciWorld->ParseCreate(R"({"error": "no JVM"})"), ErrorKind::kEnvironment, "no JVM");
+  ExpectError(kSciWorld->ParseReset(R"({"observation": "x"})"), bad,
+              "/reset reply: field 'task_description' is missing");
+  ExpectError(kSciWorld->ParseReset(R"({"task_description": "x"})"), bad, "'observation'");
+  ExpectError(kSciWorld->ParseStep(R"({"observation": "x", "reward": 1, "done": true})"), bad,
+              "'score' is missing");
 }
 
 TEST(SciWorldProtocol, TellsLostSessionsFromFinishedOnes) {
@@ -106,11 +98,11 @@ TEST(SciWorldProtocol, AnswersOfAServerComeThrough) {
   EXPECT_EQ(session->Step("go to greenhouse").value().reward, 0.25);
   EXPECT_EQ(session->Step("focus on cactus").value(),
             (StepResult{"You focus on the cactus.", -1, true}));
-  ExpectSciWorldError(session->Step("wait"), ErrorKind::kEnvironment, "has finished");
+  ExpectError(session->Step("wait"), ErrorKind::kEnvironment, "has finished");
   EXPECT_TRUE(session->Reset(2)) << "which makes it usable again";
   server.Forget();
-  ExpectSciWorldError(session->Step("wait"), ErrorKind::kSessionLost, "lost the session");
-  ExpectSciWorldError(session->Query("gold"), ErrorKind::kSessionLost, "lost the session");
+  ExpectError(session->Step("wait"), ErrorKind::kSessionLost, "lost the session");
+  ExpectError(session->Query("gold"), ErrorKind::kSessionLost, "lost the session");
 }
 
 TEST(SciWorldProtocol, APublicServerGetsFewSessions) {
@@ -129,7 +121,7 @@ TEST(SciWorldProtocol, APublicServerHasNoExtensions) {
   EXPECT_FALSE(house.Offers("gold"));
   const auto session = house.Open().value();
   EXPECT_TRUE(session->Reset(0));
-  ExpectSciWorldError(session->Query("gold"), ErrorKind::kRejected, "404");
+  ExpectError(session->Query("gold"), ErrorKind::kRejected, "404");
 }
 
 }  // namespace

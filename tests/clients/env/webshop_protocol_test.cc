@@ -8,6 +8,7 @@
 
 #include "clients/env/http_environment.h"
 #include "tasks/task_kinds.h"
+#include "tests/clients/expect_error.h"
 #include "tests/tasks/public_webshop.h"
 
 namespace agentr {
@@ -16,13 +17,6 @@ namespace {
 using testing::HasSubstr;
 
 const std::unique_ptr<Protocol> kWebShop = MakeProtocol("webshop");
-
-template <typename T>
-void ExpectWebShopError(const Result<T>& result, ErrorKind kind, const std::string& words) {
-  ASSERT_FALSE(result) << words;
-  EXPECT_EQ(result.error().kind, kind) << result.error().message;
-  EXPECT_THAT(result.error().message, HasSubstr(words));
-}
 
 TEST(WebShopProtocol, WritesBodies) {
   EXPECT_EQ(kWebShop->family(), "webshop");
@@ -50,31 +44,31 @@ TEST(WebShopProtocol, ReadsReplies) {
 
 TEST(WebShopProtocol, SaysWhatIsWrong) {
   const ErrorKind bad = ErrorKind::kProtocol;
-  ExpectWebShopError(kWebShop->ParseCreate("{}"), bad, "/create reply: is not an integer");
-  ExpectWebShopError(kWebShop->ParseCreate("1.5"), bad, "/create reply: is not an integer");
-  ExpectWebShopError(kWebShop->ParseCreate("null"), bad, "/create reply: is not an integer");
-  ExpectWebShopError(kWebShop->ParseCreate("<html>"), bad, "/create reply");
-  ExpectWebShopError(kWebShop->ParseCreate(""), bad, "not JSON");
-  ExpectWebShopError(kWebShop->ParseReset("[]"), bad, "/reset reply: is not a pair");
-  ExpectWebShopError(kWebShop->ParseReset("[null, null]"), bad, "/reset reply: is not a pair");
-  ExpectWebShopError(kWebShop->ParseReset(R"("WebShop")"), bad, "/reset reply: is not a pair");
-  ExpectWebShopError(kWebShop->ParseReset(R"(["x")"), bad, "not JSON");
-  ExpectWebShopError(kWebShop->ParseStep(R"({"observation": "x", "reward": 1, "done": true})"), bad,
-                     "'state' is missing");
-  ExpectWebShopError(kWebShop->ParseExpand(R"({"children": [{"id": 1}]})", 1), bad,
-                     "child 0: field 'env_idx'");
+  ExpectError(kWebShop->ParseCreate("{}"), bad, "/create reply: is not an integer");
+  ExpectError(kWebShop->ParseCreate("1.5"), bad, "/create reply: is not an integer");
+  ExpectError(kWebShop->ParseCreate("null"), bad, "/create reply: is not an integer");
+  ExpectError(kWebShop->ParseCreate("<html>"), bad, "/create reply");
+  ExpectError(kWebShop->ParseCreate(""), bad, "not JSON");
+  ExpectError(kWebShop->ParseReset("[]"), bad, "/reset reply: is not a pair");
+  ExpectError(kWebShop->ParseReset("[null, null]"), bad, "/reset reply: is not a pair");
+  ExpectError(kWebShop->ParseReset(R"("WebShop")"), bad, "/reset reply: is not a pair");
+  ExpectError(kWebShop->ParseReset(R"(["x")"), bad, "not JSON");
+  ExpectError(kWebShop->ParseStep(R"({"observation": "x", "reward": 1, "done": true})"), bad,
+              "'state' is missing");
+  ExpectError(kWebShop->ParseExpand(R"({"children": [{"id": 1}]})", 1), bad,
+              "child 0: field 'env_idx'");
 }
 
 TEST(WebShopProtocol, AnErrorOfTheEnvironmentIsNoReply) {
   const char* lost = R"({"error": "The env_idx 7 is not valid."})";
   const auto environment = ErrorKind::kEnvironment;
-  ExpectWebShopError(kWebShop->ParseCreate(lost), environment, "The env_idx 7 is not valid.");
-  ExpectWebShopError(kWebShop->ParseReset(lost), environment, "The env_idx 7 is not valid.");
-  ExpectWebShopError(kWebShop->ParseStep(lost), environment, "The env_idx 7 is not valid.");
-  ExpectWebShopError(kWebShop->ParseExpand(lost, 1), environment, "The env_idx 7 is not valid.");
+  ExpectError(kWebShop->ParseCreate(lost), environment, "The env_idx 7 is not valid.");
+  ExpectError(kWebShop->ParseReset(lost), environment, "The env_idx 7 is not valid.");
+  ExpectError(kWebShop->ParseStep(lost), environment, "The env_idx 7 is not valid.");
+  ExpectError(kWebShop->ParseExpand(lost, 1), environment, "The env_idx 7 is not valid.");
   EXPECT_TRUE(kWebShop->IsLostSession(kWebShop->ParseReset(lost).error()));
   const auto other = kWebShop->ParseReset(R"({"error": "no goal 99999"})");
-  ExpectWebShopError(other, environment, "no goal 99999");
+  ExpectError(other, environment, "no goal 99999");
   EXPECT_FALSE(kWebShop->IsLostSession(other.error()));
 }
 

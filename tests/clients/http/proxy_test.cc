@@ -6,7 +6,9 @@
 #include <map>
 
 #include "clients/http/http_client.h"
+#include "tests/clients/expect_error.h"
 #include "tests/clients/http/raw_server.h"
+#include "tests/common/fatal_error_of.h"
 
 namespace agentr {
 namespace {
@@ -76,14 +78,10 @@ TEST(Proxy, ExcludedHostsMayBeNetworksAndAddresses) {
 
 TEST(Proxy, OtherKindsAreRefusedWithoutTheirPassword) {
   for (const char* url : {"socks5://ann:secret@p:1", "http://ann:secret@", "http://p:port"}) {
-    try {
-      Proxy({{"https_proxy", url}}, true, "api.example.org");
-      ADD_FAILURE() << url;
-    } catch (const FatalError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kUsage);
-      EXPECT_THAT(error.what(), AllOf(HasSubstr("https_proxy"), HasSubstr("no_proxy="),
-                                      Not(HasSubstr("secret"))));
-    }
+    const auto ask = [&] { Proxy({{"https_proxy", url}}, true, "api.example.org"); };
+    EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, ask),
+                AllOf(HasSubstr("https_proxy"), HasSubstr("no_proxy="), Not(HasSubstr("secret"))))
+        << url;
   }
 }
 
@@ -133,11 +131,8 @@ TEST(Proxy, ThatRefusesIsNamed) {
   RawServer proxy("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
   const Setting setting("https_proxy", proxy.url());
   HttpClient client("https://api.example.org/v1", {}, std::make_shared<CallStats>());
-  const HttpResult reply = client.Get("/models");
-  ASSERT_FALSE(reply);
-  EXPECT_EQ(reply.error().kind, ErrorKind::kUnreachable);
-  EXPECT_THAT(reply.error().message, AllOf(HasSubstr("through the proxy 127.0.0.1:"),
-                                           HasSubstr("407 Proxy Authentication Required")));
+  ExpectError(client.Get("/models"), ErrorKind::kUnreachable,
+              "through the proxy 127.0.0.1:", "407 Proxy Authentication Required");
 }
 
 }  // namespace

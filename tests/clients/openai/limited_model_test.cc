@@ -8,11 +8,12 @@
 #include <functional>
 #include <thread>
 
+#include "tests/clients/expect_error.h"
+
 namespace agentr {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 // Answers each request with `n` completions of 10 tokens, for prompts of 100 tokens.
 class FixedModel : public LanguageModel {
@@ -91,9 +92,7 @@ TEST_F(LimitedModelTest, AStoppedRunDoesNotAsk) {
   Make({.rate = 60, .budget = 1000});
   ASSERT_TRUE(Ask());
   stopped_ = true;
-  const auto batch = Ask();
-  ASSERT_FALSE(batch);
-  EXPECT_EQ(batch.error().kind, ErrorKind::kCancelled);
+  ExpectError(Ask(), ErrorKind::kCancelled);
   EXPECT_EQ(inner_->calls, 1);
 }
 
@@ -101,11 +100,8 @@ TEST_F(LimitedModelTest, NeverExceedsItsTokens) {
   LimitedModel& model = Make({.budget = 240});
   ASSERT_TRUE(Ask());  // 110; at most 120
   ASSERT_TRUE(Ask());  // 220
-  const auto batch = Ask();
-  ASSERT_FALSE(batch);
-  EXPECT_EQ(batch.error().kind, ErrorKind::kRejected);
-  EXPECT_THAT(batch.error().message, HasSubstr("220 of 240 tokens are used, and this request may "
-                                               "need 120"));
+  ExpectError(Ask(), ErrorKind::kRejected,
+              "220 of 240 tokens are used, and this request may need 120");
   EXPECT_EQ(inner_->calls, 2);
   EXPECT_EQ(model.spent(), 220);
 }

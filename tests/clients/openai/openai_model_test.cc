@@ -8,7 +8,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -18,8 +17,10 @@
 #include <vector>
 
 #include "common/options.h"
+#include "tests/clients/expect_error.h"
 #include "tests/clients/http/local_server.h"
 #include "tests/clients/http/raw_server.h"
+#include "tests/common/fatal_error_of.h"
 
 namespace agentr {
 namespace {
@@ -153,9 +154,7 @@ TEST(OpenAiModel, RepeatsFailedRequestsAndHonoursRetryAfter) {
 TEST(OpenAiModel, GivesUpWithTheLastError) {
   ToyChat server(100, FailFirst(99, 503));
   OpenAiModel model("m", QuickOpenAi({server.base()}));
-  const auto batch = model.Complete(kPrompt, 1, {});
-  ASSERT_FALSE(batch);
-  EXPECT_EQ(batch.error().kind, ErrorKind::kServer);
+  ExpectError(model.Complete(kPrompt, 1, {}), ErrorKind::kServer);
   EXPECT_EQ(server.bodies().size(), 3u);
 }
 
@@ -245,17 +244,9 @@ TEST(OpenAiModel, ACallWithAllItsRepetitionsHasALimit) {
   OpenAiOptions options = QuickOpenAi({server.url()});
   options.within_s = 0.05;
   OpenAiModel model("m", options);
-  const auto batch = model.Complete(kPrompt, 1, {});
-  ASSERT_FALSE(batch);
-  EXPECT_EQ(batch.error().kind, ErrorKind::kTimeout);
-  EXPECT_THAT(batch.error().message, HasSubstr("within the time of the call"));
+  ExpectError(model.Complete(kPrompt, 1, {}), ErrorKind::kTimeout, "within the time of the call");
   EXPECT_EQ(model.stats().calls(), 1);
-  try {
-    model.Discover();
-    ADD_FAILURE();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUnavailable);
-  }
+  FatalErrorOf(ExitCode::kUnavailable, [&] { model.Discover(); });
   EXPECT_EQ(model.stats().calls(), 2);
 }
 
@@ -337,9 +328,7 @@ TEST(OpenAiModel, SpeaksHttpsToAServerItTrusts) {
   std::filesystem::remove(file);
   ASSERT_TRUE(trusted) << trusted.error().message;
   EXPECT_EQ(trusted->completions[0].text, "reply 0");
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().kind, ErrorKind::kUnreachable);
-  EXPECT_THAT(refused.error().message, HasSubstr("is its certificate trusted?"));
+  ExpectError(refused, ErrorKind::kUnreachable, "is its certificate trusted?");
 }
 
 // A reply of one completion in the place of a good one.

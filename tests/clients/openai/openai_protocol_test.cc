@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/clients/expect_error.h"
+
 namespace agentr {
 namespace {
 
@@ -131,10 +133,8 @@ TEST(ParseChat, NamesTheFieldThatIsWrong) {
       {R"({"choices": [{"message": {"content": ""}, "token_ids": ["a"]}]})", "'token_ids'"},
   };
   for (const auto& [reply, words] : cases) {
-    const auto batch = ParseChat(reply);
-    ASSERT_FALSE(batch) << reply;
-    EXPECT_EQ(batch.error().kind, ErrorKind::kProtocol) << reply;
-    EXPECT_THAT(batch.error().message, HasSubstr(words));
+    SCOPED_TRACE(reply);
+    ExpectError(ParseChat(reply), ErrorKind::kProtocol, words);
   }
 }
 
@@ -144,10 +144,8 @@ TEST(ParseChat, AnErrorWithStatus200IsTheServers) {
         R"({"choices": null, "error": {"message": "upstream is busy"}})",
         R"({"choices": [{"message": {"content": "half a"}, "finish_reason": null,
                                 "error": {"code": 502, "message": "upstream is busy"}}]})"}) {
-    const auto batch = ParseChat(reply);
-    ASSERT_FALSE(batch) << reply;
-    EXPECT_EQ(batch.error().kind, ErrorKind::kServer) << reply;
-    EXPECT_THAT(batch.error().message, HasSubstr("upstream is busy"));
+    SCOPED_TRACE(reply);
+    ExpectError(ParseChat(reply), ErrorKind::kServer, "upstream is busy");
   }
 }
 
@@ -161,10 +159,8 @@ Result<CompletionBatch> Ended(const std::string& reason, const std::string& text
 
 TEST(ParseChat, ACompletionThatTheServerBrokeOffIsNoTurn) {
   for (const char* reason : {"abort", "error", "Error", "cancelled", "timeout"}) {
-    const auto batch = Ended(reason, "Thought: I will");
-    ASSERT_FALSE(batch) << reason;
-    EXPECT_EQ(batch.error().kind, ErrorKind::kServer);
-    EXPECT_THAT(batch.error().message, HasSubstr("broke"));
+    SCOPED_TRACE(reason);
+    ExpectError(Ended(reason, "Thought: I will"), ErrorKind::kServer, "broke");
   }
   EXPECT_FALSE(Ended("weird", ""));
   EXPECT_TRUE(Ended("weird", "text"));
@@ -178,9 +174,8 @@ TEST(ParseChat, KnowsEndsOfManyServers) {
   for (const char* reason :
        {"insufficient_system_resource", "network_error", "USER_CANCEL", "ERROR_LIMIT",
         "server_error", "FAILED", "aborted", "timed_out", "interrupted", "engine_overloaded"}) {
-    const auto batch = Ended(reason, "Thought: I will");
-    ASSERT_FALSE(batch) << reason;
-    EXPECT_EQ(batch.error().kind, ErrorKind::kServer) << reason;
+    SCOPED_TRACE(reason);
+    ExpectError(Ended(reason, "Thought: I will"), ErrorKind::kServer);
   }
   EXPECT_FALSE(Ended("unknown", ""));
   EXPECT_TRUE(Ended("unknown", "text"));
@@ -208,14 +203,12 @@ TEST(ParseChat, AnErrorBesideHalfACompletionIsTheServers) {
     return ParseChat(R"({"choices": [{"message": {"content": "Thought: I"}, "error": )" + error +
                      R"(}], "error": )" + error + "}");
   };
-  const auto batch = with(R"({"code": 502, "message": "upstream is busy"})");
-  ASSERT_FALSE(batch);
-  EXPECT_EQ(batch.error().kind, ErrorKind::kServer);
+  ExpectError(with(R"({"code": 502, "message": "upstream is busy"})"), ErrorKind::kServer);
   for (const char* nothing : {"null", "\"\"", "{}", "[]", "false", "0"}) {
     EXPECT_TRUE(with(nothing)) << nothing;
   }
-  EXPECT_EQ(with(R"({"message": "prompt is too long: 9 tokens > 8 maximum"})").error().kind,
-            ErrorKind::kContextLength);
+  ExpectError(with(R"({"message": "prompt is too long: 9 tokens > 8 maximum"})"),
+              ErrorKind::kContextLength);
 }
 
 TEST(ParseChat, ThoughtsMayBePartsOfTheContent) {
@@ -400,10 +393,8 @@ TEST(OpenAiProtocol, ATextWithoutEndIsTheModelsError) {
     return R"({"choices": [{"message": {"content": ")" + std::string(bytes, 'x') + R"("}}]})";
   };
   EXPECT_TRUE(ParseChat(reply(1000), 1000));
-  const auto refused = ParseChat(reply(1001), 1000);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().kind, ErrorKind::kRejected);  // the same request gives the same text
-  EXPECT_THAT(refused.error().message, ::testing::HasSubstr("--llm_max_completion"));
+  // The same request gives the same text.
+  ExpectError(ParseChat(reply(1001), 1000), ErrorKind::kRejected, "--llm_max_completion");
   EXPECT_FALSE(ParseChat(reply(20 << 20)));
 }
 

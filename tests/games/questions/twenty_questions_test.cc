@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "clients/fake_language_model.h"
-#include "common/error.h"
 #include "games/questions/guess_my_city.h"
 #include "games/questions/rule_oracle.h"
 #include "servers/model_oracle.h"
 #include "tasks/questions/asker.h"
 #include "tasks/questions/questions_family.h"
 #include "tasks/questions/questions_gold.h"
+#include "tests/common/fatal_error_of.h"
 
 namespace agentr {
 namespace {
@@ -94,15 +94,9 @@ TEST(WordTable, HasTheWordsOfTheSheet) {
 
 TEST(WordTable, SaysWhatIsWrongInItsFiles) {
   const auto message = [](const std::string& objects, const std::string& attributes) {
-    try {
-      const WordTable table(objects, attributes);
-    } catch (const FatalError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kFile);
-      return std::string(error.what());
-    }
-    return std::string();
+    return FatalErrorOf(ExitCode::kFile, [&] { const WordTable table(objects, attributes); });
   };
-  EXPECT_EQ(message("Pets | pet\nCat, Dog", "soft | Cat, not Dog"), "");
+  EXPECT_NO_THROW(WordTable("Pets | pet\nCat, Dog", "soft | Cat, not Dog"));
   EXPECT_THAT(message("Cat, Dog", ""), HasSubstr("objects.txt:1: "));
   EXPECT_THAT(message("Pets | pet\nCat\nDog;Cat", ""),
               HasSubstr("objects.txt:3: \"Cat\" is the name of two"));
@@ -265,12 +259,8 @@ TEST(CityTable, HasTheCitiesOfTheSheetInTheirOrder) {
   EXPECT_EQ(cities[52].city, "Rome");
   EXPECT_EQ(cities[71].city, "Paris");
   EXPECT_EQ(cities[75].country, "Colombia");
-  try {
-    const CityTable table("Lima, Peru | South America");
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("cities.txt:1: 2 fields instead of 9"));
-  }
+  EXPECT_THAT(FatalErrorOf(ExitCode::kFile, [] { CityTable("Lima, Peru | South America"); }),
+              HasSubstr("cities.txt:1: 2 fields instead of 9"));
 }
 
 TEST(CityAnswer, WordsThatSayNothingOrAreInOthersDoNotAnswer) {

@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include "common/error.h"
-#include "common/file.h"
 #include "games/textcraft/recipe_text.h"
+#include "tests/common/fatal_error_of.h"
+#include "tests/common/scratch_folder.h"
 
 namespace agentr {
 namespace {
@@ -15,30 +15,17 @@ using ::testing::HasSubstr;
 
 class RecipeFolderTest : public ::testing::Test {
  protected:
-  RecipeFolderTest() { std::filesystem::create_directories(folder_); }
-  ~RecipeFolderTest() override { std::filesystem::remove_all(folder_); }
-
-  void Write(const std::string& name, const std::string& text) {
-    WriteFileAtomically(folder_ / name, text);
+  static std::string ErrorOf(const std::filesystem::path& folder) {
+    return FatalErrorOf(ExitCode::kFile, [&] { ReadRecipeFolder(folder); });
   }
 
-  std::string ErrorOf(const std::filesystem::path& folder) {
-    try {
-      ReadRecipeFolder(folder);
-    } catch (const FatalError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kFile);
-      return error.what();
-    }
-    return "no error";
-  }
-
-  const std::filesystem::path folder_ =
-      std::filesystem::path(::testing::TempDir()) /
-      ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  const ScratchFolder scratch_;
+  const std::filesystem::path& folder_ = scratch_.path();
 };
 
 TEST_F(RecipeFolderTest, ShapedCountsKeysInThePattern) {
-  Write("ladder.json", R"({"type": "minecraft:crafting_shaped", "pattern": ["# #", "#Z#", "# #"],
+  scratch_.Write("ladder.json",
+                 R"({"type": "minecraft:crafting_shaped", "pattern": ["# #", "#Z#", "# #"],
       "key": {"Z": {"tag": "minecraft:planks"}, "#": [{"item": "minecraft:stick"}, {"item": "b"}]},
       "result": {"item": "minecraft:ladder", "count": 3}, "group": "climb"})");
   EXPECT_THAT(
@@ -50,7 +37,7 @@ TEST_F(RecipeFolderTest, ShapedCountsKeysInThePattern) {
 }
 
 TEST_F(RecipeFolderTest, ShapelessAddsEqualIngredientsUp) {
-  Write("dye.json", R"({"type": "minecraft:crafting_shapeless", "ingredients":
+  scratch_.Write("dye.json", R"({"type": "minecraft:crafting_shapeless", "ingredients":
       [{"item": "a"}, {"item": "b"}, [{"item": "a"}, {"item": "c"}]], "result": "dye"})");
   EXPECT_THAT(
       ReadRecipeFolder(folder_),
@@ -60,10 +47,11 @@ TEST_F(RecipeFolderTest, ShapelessAddsEqualIngredientsUp) {
 TEST_F(RecipeFolderTest, ReadsInNameOrderAndSkipsWhatIsNoCrafting) {
   const std::string recipe = R"({"type": "minecraft:crafting_shapeless",
       "ingredients": [{"item": "a"}], "result": {"item": ")";
-  Write("b.json", recipe + R"(second"}})");
-  Write("a_b.json", recipe + R"(first"}})");
-  Write("c.json", R"({"type": "minecraft:smelting", "ingredient": {}, "result": "glass"})");
-  Write("notes.txt", "no JSON");
+  scratch_.Write("b.json", recipe + R"(second"}})");
+  scratch_.Write("a_b.json", recipe + R"(first"}})");
+  scratch_.Write("c.json",
+                 R"({"type": "minecraft:smelting", "ingredient": {}, "result": "glass"})");
+  scratch_.Write("notes.txt", "no JSON");
   const auto recipes = ReadRecipeFolder(folder_);
   ASSERT_EQ(recipes.size(), 2);
   EXPECT_EQ(recipes[0].item, "first");
@@ -71,11 +59,11 @@ TEST_F(RecipeFolderTest, ReadsInNameOrderAndSkipsWhatIsNoCrafting) {
 }
 
 TEST_F(RecipeFolderTest, ErrorsNameTheFileAndTheCure) {
-  Write("broken.json", R"({"type": )");
+  scratch_.Write("broken.json", R"({"type": )");
   EXPECT_THAT(ErrorOf(folder_),
               AllOf(HasSubstr("broken.json"), HasSubstr("is not a Minecraft recipe (parse error"),
                     HasSubstr("--recipes")));
-  Write("broken.json", R"({"type": "minecraft:crafting_shaped", "pattern": ["#"]})");
+  scratch_.Write("broken.json", R"({"type": "minecraft:crafting_shaped", "pattern": ["#"]})");
   EXPECT_THAT(ErrorOf(folder_), AllOf(HasSubstr("broken.json"), HasSubstr("key")));
 }
 

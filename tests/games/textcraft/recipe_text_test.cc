@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "common/error.h"
+#include "tests/common/fatal_error_of.h"
 
 namespace agentr {
 namespace {
@@ -10,13 +10,7 @@ namespace {
 using ::testing::ElementsAre;
 
 std::string ErrorOf(std::string_view text) {
-  try {
-    ParseRecipeText(text, "book.txt");
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    return error.what();
-  }
-  return "no error";
+  return FatalErrorOf(ExitCode::kFile, [&] { ParseRecipeText(text, "book.txt"); });
 }
 
 TEST(RecipeTextTest, ReadsARecipe) {

@@ -2,47 +2,38 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <fstream>
-
-#include "common/error.h"
-#include "common/file.h"
 #include "games/webshop/shop_generator.h"
 #include "games/webshop/shop_hash.h"
 #include "small_shop.h"
+#include "tests/common/fatal_error_of.h"
+#include "tests/common/scratch_folder.h"
 
 namespace agentr {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::SmallShopFiles;
 
 class ShopFilesTest : public ::testing::Test {
  protected:
-  ShopFilesTest() : folder_(fs::temp_directory_path() / ("shop." + std::to_string(::getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~ShopFilesTest() override { fs::remove_all(folder_); }
-
   ShopFiles Products(const std::string& text) {
-    std::ofstream(folder_ / "p.json") << text;
-    return {.products = folder_ / "p.json", .attributes = {}, .human_goals = {}};
+    return {.products = folder_.Write("p.json", text), .attributes = {}, .human_goals = {}};
   }
 
-  std::string ErrorOf(const ShopFiles& files) {
-    try {
-      ReadShopFiles(files);
-    } catch (const FatalError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kFile);
-      return error.what();
-    }
-    return "no error";
+  // What WriteShopFiles wrote.
+  ShopFiles Written() const {
+    return {.products = folder_ / "items_shuffle.json",
+            .attributes = folder_ / "items_ins_v2.json",
+            .human_goals = folder_ / "items_human_ins.json"};
   }
 
-  const fs::path folder_;
+  static std::string ErrorOf(const ShopFiles& files) {
+    return FatalErrorOf(ExitCode::kFile, [&] { ReadShopFiles(files); });
+  }
+
+  const ScratchFolder folder_;
 };
 
 TEST_F(ShopFilesTest, SkipsWhatTheOriginalSkips) {
@@ -108,10 +99,8 @@ TEST_F(ShopFilesTest, TheFirstRecordsCountBeforeAnyIsSkipped) {
 
 TEST_F(ShopFilesTest, WrittenAndReadBackItIsTheSameShop) {
   const Catalogue shop = ReadShopFiles(SmallShopFiles());
-  WriteShopFiles(shop, folder_);
-  const Catalogue again = ReadShopFiles({.products = folder_ / "items_shuffle.json",
-                                         .attributes = folder_ / "items_ins_v2.json",
-                                         .human_goals = folder_ / "items_human_ins.json"});
+  WriteShopFiles(shop, folder_.path());
+  const Catalogue again = ReadShopFiles(Written());
   ASSERT_EQ(again.products().size(), shop.products().size());
   for (const GoalKind goals : {GoalKind::kSynthetic, GoalKind::kHuman}) {
     EXPECT_EQ(ShopHash(again, goals, ""), ShopHash(shop, goals, ""));
@@ -124,10 +113,8 @@ TEST_F(ShopFilesTest, WrittenAndReadBackItIsTheSameShop) {
 TEST_F(ShopFilesTest, AGeneratedShopIsReadBackTheSame) {
   Catalogue shop = GenerateShop(500, 3);
   shop.DrawPrices(7);
-  WriteShopFiles(shop, folder_);
-  Catalogue again = ReadShopFiles({.products = folder_ / "items_shuffle.json",
-                                   .attributes = folder_ / "items_ins_v2.json",
-                                   .human_goals = folder_ / "items_human_ins.json"});
+  WriteShopFiles(shop, folder_.path());
+  Catalogue again = ReadShopFiles(Written());
   again.DrawPrices(7);
   ASSERT_EQ(again.products().size(), 500U);
   for (const GoalKind goals : {GoalKind::kSynthetic, GoalKind::kHuman}) {
@@ -138,7 +125,7 @@ TEST_F(ShopFilesTest, AGeneratedShopIsReadBackTheSame) {
 TEST_F(ShopFilesTest, AnEmptyListIsAnEmptyShop) {
   const Catalogue shop = ReadShopFiles(Products("[]"));
   EXPECT_TRUE(shop.products().empty());
-  WriteShopFiles(shop, folder_);
+  WriteShopFiles(shop, folder_.path());
   EXPECT_TRUE(ReadShopFiles({folder_ / "items_shuffle.json", {}, {}, 0}).products().empty());
 }
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/error.h"
+#include "tests/common/fatal_error_of.h"
 
 namespace agentr {
 namespace {
@@ -76,13 +76,7 @@ TEST(ShopWordingTest, LabelsTellWithFromWithout) {
 }
 
 std::string ErrorOf(std::string_view text) {
-  try {
-    ParseShopWording(text, "w.txt");
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    return error.what();
-  }
-  return "no error";
+  return FatalErrorOf(ExitCode::kFile, [&] { ParseShopWording(text, "w.txt"); });
 }
 
 TEST(ShopWordingTest, SaysWhatIsWrongAndWhere) {

@@ -11,7 +11,6 @@
 
 #include "common/file.h"
 #include "games/webshop/python_text.h"
-#include "html_text.h"
 #include "small_shop.h"
 
 namespace agentr {

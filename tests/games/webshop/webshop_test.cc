@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "common/random.h"
 #include "html_text.h"
 #include "small_shop.h"

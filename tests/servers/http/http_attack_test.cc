@@ -3,14 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "servers/http/http_service.h"
-#include "servers/http/json_text.h"
 #include "tests/servers/http/raw_client.h"
 
 namespace agentr {

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "common/error.h"
 #include "servers/http/json_text.h"
+#include "tests/common/fatal_error_of.h"
 #include "tests/servers/http/raw_client.h"
 
 namespace agentr {
@@ -376,13 +376,8 @@ TEST(HttpServiceBindTest, ATakenPort) {
   HttpService first(HttpServiceOptions{});
   first.Start();
   HttpService second({.port = first.port()});
-  try {
-    second.Start();
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("in use"), HasSubstr("--port")));
-  }
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, [&] { second.Start(); }),
+              AllOf(HasSubstr("in use"), HasSubstr("--port")));
 }
 
 TEST(HttpServiceBindTest, AHostThatIsNotHere) {

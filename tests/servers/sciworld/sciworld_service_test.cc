@@ -6,6 +6,7 @@
 
 #include "common/error.h"
 #include "servers/env_server.h"
+#include "tests/common/fatal_error_of.h"
 #include "tests/servers/env_client.h"
 #include "tests/servers/sciworld/fake_simulator.h"
 
@@ -98,12 +99,9 @@ TEST_F(SciWorldServiceTest, RequestsThatAreWrongAreRefused) {
   for (const int task_id : {-1, 4639}) {
     EXPECT_THAT(Reset(id, task_id).at("error").get<std::string>(), HasSubstr("0 to 4638"));
   }
-  client_.Post("/step", {{"id", id}});
-  EXPECT_EQ(client_.status(), 422);
-  client_.Post("/reset", {{"id", id}});
-  EXPECT_EQ(client_.status(), 422);
-  client_.Get("/goals?id=x");
-  EXPECT_EQ(client_.status(), 422);
+  EXPECT_EQ(client_.PostStatus("/step", {{"id", id}}), 422);
+  EXPECT_EQ(client_.PostStatus("/reset", {{"id", id}}), 422);
+  EXPECT_EQ(client_.GetStatus("/goals?id=x"), 422);
 }
 
 TEST_F(SciWorldServiceTest, ASessionWhoseSimulatorFailsIsClosedAndTheOthersGoOn) {
@@ -243,32 +241,25 @@ TEST_F(SmallSciWorldTest, LimitsSessionsAndSimulators) {
   const int64_t second = Create();
   EXPECT_THAT(Reset(second, 0).at("error").get<std::string>(), HasSubstr("--jvm_heap"));
   EXPECT_EQ(client_.status(), 503);
-  client_.Post("/create", nullptr);
-  EXPECT_EQ(client_.status(), 503);
+  EXPECT_EQ(client_.PostStatus("/create", nullptr), 503);
   client_.Post("/close", {{"id", 0}});
   EXPECT_EQ(Reset(second, 0).at("done"), false);
 }
 
 TEST_F(SmallSciWorldTest, OffersNoExtensionsWhereTheyAreTurnedOff) {
   for (const char* path : {"/version", "/gold?id=0", "/valid_actions?id=0"}) {
-    client_.Get(path);
-    EXPECT_EQ(client_.status(), 404) << path;
+    EXPECT_EQ(client_.GetStatus(path), 404) << path;
   }
 }
 
 TEST(SciWorldServer, SaysWhatToRunWhereTheJarOrTheHeapIsWrong) {
-  const auto start = [](SciWorldOptions options) {
-    try {
-      StartEnvServer({.task = "sciworld", .sciworld = std::move(options), .port = 0});
-    } catch (const FatalError& error) {
-      return std::pair(error.code(), std::string(error.what()));
-    }
-    return std::pair(ExitCode::kOk, std::string());
+  const auto error = [](ExitCode code, const SciWorldOptions& options) {
+    return FatalErrorOf(
+        code, [&] { StartEnvServer({.task = "sciworld", .sciworld = options, .port = 0}); });
   };
-  const auto [code, message] = start({.jar = "/nowhere/x.jar"});
-  EXPECT_EQ(code, ExitCode::kFile);
-  EXPECT_THAT(message, HasSubstr("scripts/setup.sh --sciworld"));
-  EXPECT_EQ(start({.jar = "", .heap = "much"}).first, ExitCode::kUsage);
+  EXPECT_THAT(error(ExitCode::kFile, {.jar = "/nowhere/x.jar"}),
+              HasSubstr("scripts/setup.sh --sciworld"));
+  error(ExitCode::kUsage, {.jar = "", .heap = "much"});
 }
 
 }  // namespace

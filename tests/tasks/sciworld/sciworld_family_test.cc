@@ -5,14 +5,12 @@
 
 #include "common/random.h"
 #include "tasks/scripted_model.h"
-#include "tasks/task_kinds.h"
 #include "tests/tasks/small_sciworld.h"
 
 namespace agentr {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 const std::string kRefused = "No known action matches that input.";
@@ -152,20 +150,6 @@ TEST(SciWorldFamily, WhatItCallsUnchangedIsUnchangedInTheHouse) {
   }
   EXPECT_GT(unchanged, 100);
   EXPECT_GT(changed, 100);
-}
-
-TEST(SciWorldFamily, TellsTheRulesAndTheForm) {
-  const auto family = MakeTaskFamily("sciworld");
-  EXPECT_EQ(family->name(), "sciworld");
-  const auto messages = family->Instruction();
-  ASSERT_EQ(messages.size(), 2u);
-  for (const char* part :
-       {"look around", "go to X", "focus on X", "wait1", "use X on Y", "pour X into Y",
-        "No known action matches that input.", "Ambiguous request", "Thought:", "Action:"}) {
-    EXPECT_THAT(messages[0].content, HasSubstr(part));
-  }
-  EXPECT_THAT(messages[0].content, Not(HasSubstr("teleport")));
-  EXPECT_EQ(messages[1], (Message{"assistant", "Ok."}));
 }
 
 }  // namespace

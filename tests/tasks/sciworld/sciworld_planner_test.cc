@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
 #include <thread>
 
 #include "clients/env/gold_source.h"
@@ -11,14 +10,17 @@
 #include "tasks/sciworld/sciworld_family.h"
 #include "tasks/sciworld/sciworld_mistakes.h"
 #include "tasks/scripted_model.h"
+#include "tests/clients/expect_error.h"
+#include "tests/tasks/scripted_samples.h"
 #include "tests/tasks/small_sciworld.h"
 
 namespace agentr {
 namespace {
 
-using ::testing::Each;
+using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
 using Actions = std::vector<std::string>;
 
 class SmallGold : public GoldSource {
@@ -36,14 +38,9 @@ std::unique_ptr<LanguageModel> SciWorldPlanner(double error_rate, GoldSource* so
 
 // A conversation about task `task` of the small house.
 std::vector<Message> SciWorldConversation(int task_id, const Actions& actions = {}) {
-  SmallSciWorld world(task_id);
-  std::vector<Message> messages = SciWorldFamily().Instruction();
-  messages.push_back({"user", world.TaskDescription() + "\n" + world.Look()});
-  for (const std::string& action : actions) {
-    messages.push_back({"assistant", "Thought: so be it.\nAction: " + action});
-    messages.push_back({"user", world.Step(action).observation});
-  }
-  return messages;
+  const SmallSciWorld world(task_id);
+  return Conversation(SciWorldFamily(), world, world.TaskDescription() + "\n" + world.Look(),
+                      actions);
 }
 
 std::string SciWorldPlan(int task_id, const Actions& actions = {}) {
@@ -51,15 +48,17 @@ std::string SciWorldPlan(int task_id, const Actions& actions = {}) {
   return PlanSciWorld(ReadSciWorld(SciWorldConversation(task_id, actions)).value(), steps);
 }
 
-Actions SciWorldTexts(LanguageModel& model, const std::vector<Message>& prompt, int n,
-                      uint64_t seed) {
-  SamplingParams sampling;
-  sampling.seed = seed;
-  sampling.task_id = 2;
-  const auto batch = model.Complete(prompt, n, sampling);
-  Actions texts;
-  for (const Completion& completion : batch.value().completions) texts.push_back(completion.text);
-  return texts;
+// Of task 2.
+Actions SciWorldActions(LanguageModel& model, const std::vector<Message>& prompt, int n,
+                        uint64_t seed) {
+  return ActionsIn(SciWorldFamily(), SampledTexts(model, prompt, n, seed, 2));
+}
+
+PlayedEpisode PlaySciWorld(LanguageModel& model, int task_id, PlayedOptions options) {
+  SmallSciWorld world(task_id);
+  options.task_id = task_id;
+  return PlayEpisode(model, SciWorldFamily(), world, world.TaskDescription() + "\n" + world.Look(),
+                     options);
 }
 
 TEST(SciWorldPlanner, TakesTheFirstStepThatWasNotTaken) {
@@ -117,8 +116,8 @@ TEST(SciWorldPlanner, SkipsWhatOnlyTells) {
 
 TEST(SciWorldPlannerModel, WithoutMistakesSolvesEveryTask) {
   for (int task_id = 0; task_id < SmallSciWorld::kTasks; ++task_id) {
-    const SciWorldEpisode episode = PlaySciWorld(*SciWorldPlanner(0), task_id);
-    EXPECT_EQ(episode.last.reward, 1) << task_id;
+    const PlayedEpisode episode = PlaySciWorld(*SciWorldPlanner(0), task_id, {.max_steps = 25});
+    EXPECT_EQ(episode.reward, 1) << task_id;
     EXPECT_EQ(episode.actions, SciWorldSteps(SmallSciWorld(task_id).Gold())) << task_id;
   }
 }
@@ -128,7 +127,7 @@ TEST(SciWorldPlannerModel, SpreadsItsRewards) {
   std::map<double, int> rewards;
   for (int task_id = 0; task_id < SmallSciWorld::kTasks; ++task_id) {
     for (uint64_t seed = 1; seed <= 50; ++seed) {
-      ++rewards[PlaySciWorld(*model, task_id, seed, 12).last.reward];
+      ++rewards[PlaySciWorld(*model, task_id, {.max_steps = 12, .seed = seed}).reward];
     }
   }
   EXPECT_GT(rewards[1], 60);
@@ -138,32 +137,20 @@ TEST(SciWorldPlannerModel, SpreadsItsRewards) {
 }
 
 TEST(SciWorldPlannerModel, ErrsAtItsRate) {
-  const auto prompt = SciWorldConversation(2);
-  int wrong = 0;
-  for (const std::string& text : SciWorldTexts(*SciWorldPlanner(0.25), prompt, 2000, 7)) {
-    if (SciWorldFamily().ParseAction(text) != "open door to greenhouse") ++wrong;
-  }
-  EXPECT_NEAR(wrong / 2000.0, 0.25, 0.03);
+  const Actions actions = SciWorldActions(*SciWorldPlanner(0.25), SciWorldConversation(2), 2000, 7);
+  EXPECT_NEAR(ShareWrong(actions, "open door to greenhouse"), 0.25, 0.03);
 }
 
 TEST(SciWorldPlannerModel, ASampleDependsOnlyOnPromptSeedAndIndex) {
-  const auto prompt = SciWorldConversation(2, {"open door to greenhouse"});
-  const auto texts = SciWorldTexts(*SciWorldPlanner(0.5), prompt, 8, 42);
-  EXPECT_EQ(SciWorldTexts(*SciWorldPlanner(0.5), prompt, 8, 42), texts);
-  EXPECT_NE(SciWorldTexts(*SciWorldPlanner(0.5), prompt, 8, 43), texts);
-  const auto fewer = SciWorldTexts(*SciWorldPlanner(0.5), prompt, 3, 42);
-  EXPECT_TRUE(std::equal(fewer.begin(), fewer.end(), texts.begin()));
+  ExpectSamplesOfSeedAndIndex(*SciWorldPlanner(0.5), *SciWorldPlanner(0.5),
+                              SciWorldConversation(2, {"open door to greenhouse"}), 2);
 }
 
 TEST(SciWorldPlannerModel, SaysWhatItLacks) {
   EXPECT_THROW(SciWorldPlanner(0, nullptr), FatalError);
-  const auto untold = SciWorldPlanner(0)->Complete(SciWorldConversation(0), 1, SamplingParams{});
-  ASSERT_FALSE(untold);
-  EXPECT_EQ(untold.error().kind, ErrorKind::kRejected);
+  ExpectError(SciWorldPlanner(0)->Complete(SciWorldConversation(0), 1, {}), ErrorKind::kRejected);
   const std::vector<Message> other = {{"user", "Buy a blue shirt."}};
-  const auto batch = SciWorldPlanner(0)->Complete(other, 1, SamplingParams{});
-  ASSERT_FALSE(batch);
-  EXPECT_THAT(batch.error().message, HasSubstr("SciWorld"));
+  ExpectError(SciWorldPlanner(0)->Complete(other, 1, {}), ErrorKind::kRejected, "SciWorld");
 }
 
 TEST(SciWorldMistakes, AreManyAndNeverWhatWasMeant) {
@@ -175,11 +162,9 @@ TEST(SciWorldMistakes, AreManyAndNeverWhatWasMeant) {
     const auto messages = SciWorldConversation(2, place);
     const auto view = ReadSciWorld(messages);
     const std::string meant = SciWorldPlan(2, place);
-    std::set<std::string> mistakes;
-    for (uint64_t seed = 0; seed < 500; ++seed) {
-      RandomStream random(seed);
-      mistakes.insert(SciWorldMistake(*view, meant, "skipped step", random));
-    }
+    const auto mistakes = Drawn([&](RandomStream& random) {
+      return SciWorldMistake(*view, meant, "skipped step", random);
+    });
     EXPECT_FALSE(mistakes.contains(meant));
     EXPECT_TRUE(mistakes.contains("skipped step"));
     EXPECT_GE(mistakes.size(), 20u) << meant;
@@ -192,17 +177,12 @@ TEST(SciWorldMistakes, AreManyAndNeverWhatWasMeant) {
 
 TEST(SciWorldRandomModel, ActsOnWhatItSeesWithoutAnyGold) {
   const auto model = MakeScriptedModel("random", SciWorldFamily(), {});
-  std::set<std::string> actions;
   const auto prompt =
       SciWorldConversation(2, {"go to kitchen", "look around", "pick up red apple"});
-  for (const std::string& text : SciWorldTexts(*model, prompt, 600, 3)) {
-    actions.insert(SciWorldFamily().ParseAction(text));
-  }
-  for (const char* action : {"go to hallway", "pick up green apple", "focus on red apple",
-                             "look around", "wait1", "move red apple to red box"}) {
-    EXPECT_TRUE(actions.contains(action)) << action;
-  }
-  EXPECT_FALSE(actions.contains("go to greenhouse")) << "no such door";
+  const Actions actions = SciWorldActions(*model, prompt, 600, 3);
+  EXPECT_THAT(actions, IsSupersetOf({"go to hallway", "pick up green apple", "focus on red apple",
+                                     "look around", "wait1", "move red apple to red box"}));
+  EXPECT_THAT(actions, Not(Contains("go to greenhouse"))) << "no such door";
 }
 
 // An environment whose sessions tell as gold the task they were reset to.

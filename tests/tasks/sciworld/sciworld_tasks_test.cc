@@ -3,12 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/error.h"
 #include "tasks/splits.h"
+#include "tests/common/fatal_error_of.h"
 
 namespace agentr {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Types = std::vector<std::string>;
 
@@ -37,15 +38,12 @@ TEST(SciWorldTasks, AreFoundByTheirTypes) {
 
 TEST(SciWorldTasks, UnknownTypesAreNamedWithThoseThereAre) {
   for (const char* type : {"5-1", "10-1", "boil", "", "1-11"}) {
-    try {
-      SciWorldTasksOf(Types{"1-1", type});
-      ADD_FAILURE() << type;
-    } catch (const FatalError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kUsage);
-      EXPECT_THAT(error.what(), HasSubstr("\"" + std::string(type) + "\""));
-      EXPECT_THAT(error.what(), HasSubstr("1-1 boil, 1-2 melt"));
-      EXPECT_THAT(error.what(), HasSubstr("8-2 identify-life-stages-2"));
-    }
+    EXPECT_THAT(FatalErrorOf(ExitCode::kUsage,
+                             [&] {
+                               SciWorldTasksOf(Types{"1-1", type});
+                             }),
+                AllOf(HasSubstr("\"" + std::string(type) + "\""), HasSubstr("1-1 boil, 1-2 melt"),
+                      HasSubstr("8-2 identify-life-stages-2")));
   }
 }
 

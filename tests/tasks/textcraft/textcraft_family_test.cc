@@ -4,14 +4,11 @@
 
 #include "common/error.h"
 #include "tasks/prompt_file.h"
-#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 struct ParseCase {
   std::string response;
@@ -94,30 +91,6 @@ TEST(TextCraftFamily, GuessesWhichActionsChangeNothing) {
   const TextCraftFamily family;
   EXPECT_THAT(family.LikelyUnchanged(history, unchanged), ::testing::Each(true));
   EXPECT_THAT(family.LikelyUnchanged(history, changed), ::testing::Each(false));
-}
-
-TEST(TextCraftFamily, TellsTheRulesAndTheForm) {
-  const auto messages = TextCraftFamily().Instruction();
-  ASSERT_EQ(messages.size(), 2u);
-  EXPECT_EQ(messages[0].role, "user");
-  for (const char* part : {"craft [count]", "get [count]", "inventory", "Thought:", "Action:"}) {
-    EXPECT_THAT(messages[0].content, HasSubstr(part));
-  }
-  EXPECT_THAT(messages[0].content, Not(HasSubstr("Format of the files")))
-      << "a comment of the file";
-  EXPECT_EQ(messages[1], (Message{"assistant", "Ok."}));
-}
-
-TEST(MakeTaskFamily, KnowsItsNames) {
-  for (const char* name : {"textcraft", "webshop"}) EXPECT_EQ(MakeTaskFamily(name)->name(), name);
-  try {
-    MakeTaskFamily("chess");
-    FAIL() << "chess is no task";
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), HasSubstr("chess"));
-    EXPECT_THAT(error.what(), HasSubstr("textcraft, webshop, sciworld, babyai"));
-  }
 }
 
 TEST(TextCraftFamily, ANoticeOfTheActionBeforeIsNoPlan) {

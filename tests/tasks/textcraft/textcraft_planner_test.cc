@@ -11,14 +11,16 @@
 #include "tasks/textcraft/textcraft_family.h"
 #include "tasks/textcraft/textcraft_mistakes.h"
 #include "tests/clients/count_tokens.h"
+#include "tests/clients/expect_error.h"
+#include "tests/tasks/scripted_samples.h"
 #include "tests/tasks/small_textcraft.h"
 
 namespace agentr {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
 
 std::unique_ptr<LanguageModel> TextCraftPlanner(double error_rate) {
@@ -28,14 +30,8 @@ std::unique_ptr<LanguageModel> TextCraftPlanner(double error_rate) {
 // The beginning of a conversation about `goal` in the small world, and what was done since.
 std::vector<Message> TextCraftConversation(const std::string& goal,
                                            const std::vector<std::string>& actions = {}) {
-  SmallTextCraft world(goal);
-  std::vector<Message> messages = TextCraftFamily().Instruction();
-  messages.push_back({"user", world.FirstObservation()});
-  for (const std::string& action : actions) {
-    messages.push_back({"assistant", "Thought: so be it.\nAction: " + action});
-    messages.push_back({"user", world.Step(action).observation});
-  }
-  return messages;
+  const SmallTextCraft world(goal);
+  return Conversation(TextCraftFamily(), world, world.FirstObservation(), actions);
 }
 
 std::vector<std::string> TextCraftPlan(const std::vector<Message>& conversation) {
@@ -47,14 +43,15 @@ std::vector<std::string> TextCraftPlan(const std::vector<Message>& conversation)
   return plan;
 }
 
-std::vector<std::string> TextCraftTexts(LanguageModel& model, const std::vector<Message>& prompt,
-                                        int n, uint64_t seed) {
-  SamplingParams sampling;
-  sampling.seed = seed;
-  const auto batch = model.Complete(prompt, n, sampling);
-  std::vector<std::string> texts;
-  for (const Completion& completion : batch.value().completions) texts.push_back(completion.text);
-  return texts;
+std::vector<std::string> TextCraftActions(LanguageModel& model, const std::vector<Message>& prompt,
+                                          int n, uint64_t seed) {
+  return ActionsIn(TextCraftFamily(), SampledTexts(model, prompt, n, seed));
+}
+
+PlayedEpisode PlayTextCraft(LanguageModel& model, const std::string& goal,
+                            const PlayedOptions& options = {}) {
+  SmallTextCraft world(goal);
+  return PlayEpisode(model, TextCraftFamily(), world, world.FirstObservation(), options);
 }
 
 int HeldOf(const TextCraftView& view, std::string_view name) {
@@ -208,8 +205,7 @@ TEST(TextCraftPlanner, NoWayNoPlan) {
   const std::vector<Message> messages = {
       {"user", "Crafting commands:\ncraft 1 a using 1 b\n\nGoal: craft c."}};
   EXPECT_THAT(TextCraftPlan(messages), IsEmpty());
-  EXPECT_THAT(TextCraftTexts(*TextCraftPlanner(0), messages, 1, 1),
-              ElementsAre(HasSubstr("Action: inventory")));
+  EXPECT_THAT(TextCraftActions(*TextCraftPlanner(0), messages, 1, 1), ElementsAre("inventory"));
 }
 
 TEST(PlannerModel, WithoutMistakesSolvesEveryTaskInTheFewestSteps) {
@@ -220,7 +216,7 @@ TEST(PlannerModel, WithoutMistakesSolvesEveryTaskInTheFewestSteps) {
       {"wooden pickaxe", 5}, {"black wool", 4}, {"painting", 10}};  // one of them to learn of wool
   const auto model = TextCraftPlanner(0);
   for (const std::string& goal : SmallTextCraft::Goals()) {
-    const PlayedEpisode episode = Play(*model, goal);
+    const PlayedEpisode episode = PlayTextCraft(*model, goal);
     EXPECT_EQ(episode.reward, 1) << goal;
     EXPECT_EQ(episode.actions.size(), fewest.at(goal)) << goal;
   }
@@ -228,43 +224,33 @@ TEST(PlannerModel, WithoutMistakesSolvesEveryTaskInTheFewestSteps) {
 
 TEST(PlannerModel, SolvesEvenWhenOldTurnsWereCut) {
   for (const char* goal : {"wooden pickaxe", "minecart", "torch"}) {
-    EXPECT_EQ(Play(*TextCraftPlanner(0), goal, {.keep_turns = 4}).reward, 1) << goal;
+    EXPECT_EQ(PlayTextCraft(*TextCraftPlanner(0), goal, {.keep_turns = 4}).reward, 1) << goal;
   }
 }
 
 TEST(PlannerModel, ErrsAtItsRate) {
   const auto prompt = TextCraftConversation("chest");
   for (const double rate : {0.1, 0.25, 0.6}) {
-    int wrong = 0;
-    for (const std::string& text : TextCraftTexts(*TextCraftPlanner(rate), prompt, 4000, 7)) {
-      if (TextCraftFamily().ParseAction(text) != "get 2 oak logs") ++wrong;
-    }
-    EXPECT_NEAR(wrong / 4000.0, rate, 0.03);
+    const auto actions = TextCraftActions(*TextCraftPlanner(rate), prompt, 4000, 7);
+    EXPECT_NEAR(ShareWrong(actions, "get 2 oak logs"), rate, 0.03);
   }
 }
 
 TEST(PlannerModel, GetsStuckAfterFailures) {
   const auto prompt =
       TextCraftConversation("chest", {"get 3 planks", "get 1 chest", "get 3 planks"});
-  int wrong = 0;
-  int repeated = 0;
-  for (const std::string& text : TextCraftTexts(*TextCraftPlanner(0.25), prompt, 1000, 7)) {
-    const std::string action = TextCraftFamily().ParseAction(text);
-    if (action != "get 2 oak logs") ++wrong;
-    if (action == "get 3 planks") ++repeated;
-  }
-  EXPECT_GT(wrong, 800);
-  EXPECT_GT(repeated, 300);
+  const auto actions = TextCraftActions(*TextCraftPlanner(0.25), prompt, 1000, 7);
+  EXPECT_GT(ShareWrong(actions, "get 2 oak logs"), 0.8);
+  EXPECT_GT(std::ranges::count(actions, "get 3 planks"), 300);
 }
 
 TEST(PlannerModel, ASampleDependsOnlyOnPromptSeedAndIndex) {
-  const auto prompt = TextCraftConversation("chest");
-  const auto model = TextCraftPlanner(0.5);
-  const auto texts = TextCraftTexts(*model, prompt, 8, 42);
-  EXPECT_EQ(TextCraftTexts(*TextCraftPlanner(0.5), prompt, 8, 42), texts);
-  EXPECT_NE(TextCraftTexts(*model, prompt, 8, 43), texts);
-  const auto fewer = TextCraftTexts(*model, prompt, 3, 42);
-  EXPECT_TRUE(std::equal(fewer.begin(), fewer.end(), texts.begin()));
+  ExpectSamplesOfSeedAndIndex(*TextCraftPlanner(0.5), *TextCraftPlanner(0.5),
+                              TextCraftConversation("chest"));
+}
+
+double Distinct(const std::vector<std::string>& texts) {
+  return static_cast<double>(std::set(texts.begin(), texts.end()).size());
 }
 
 TEST(PlannerModel, SamplesDifferInTextWhileActionsAgree) {
@@ -275,14 +261,10 @@ TEST(PlannerModel, SamplesDifferInTextWhileActionsAgree) {
   double bytes = 0;
   constexpr int kRequests = 500;
   for (uint64_t seed = 0; seed < kRequests; ++seed) {
-    const auto samples = TextCraftTexts(*model, prompt, 4, seed);
-    std::set<std::string> distinct;
-    for (const std::string& text : samples) {
-      distinct.insert(TextCraftFamily().ParseAction(text));
-      bytes += static_cast<double>(text.size()) / 4;
-    }
-    actions += static_cast<double>(distinct.size());
-    texts += static_cast<double>(std::set(samples.begin(), samples.end()).size());
+    const auto samples = SampledTexts(*model, prompt, 4, seed);
+    for (const std::string& text : samples) bytes += static_cast<double>(text.size()) / 4;
+    actions += Distinct(ActionsIn(TextCraftFamily(), samples));
+    texts += Distinct(samples);
   }
   EXPECT_GE(texts / kRequests, 3.5);
   EXPECT_LE(actions / kRequests, 2.2);
@@ -295,7 +277,7 @@ TEST(PlannerModel, ByDefaultBothSucceedsAndFails) {
   int episodes = 0;
   for (const std::string& goal : SmallTextCraft::Goals()) {
     for (uint64_t seed = 1; seed <= 20; ++seed, ++episodes) {
-      const PlayedEpisode episode = Play(*model, goal, {.seed = seed});
+      const PlayedEpisode episode = PlayTextCraft(*model, goal, {.seed = seed});
       if (episode.reward == 1)
         ++solved;
       else
@@ -318,13 +300,9 @@ TEST(PlannerModel, CountsWhatARequestCost) {
 
 TEST(RandomModel, ActsOnWhatItSees) {
   const auto model = MakeScriptedModel("random", TextCraftFamily(), {});
-  std::set<std::string> actions;
-  for (const std::string& text : TextCraftTexts(*model, TextCraftConversation("torch"), 300, 3)) {
-    actions.insert(TextCraftFamily().ParseAction(text));
-  }
-  EXPECT_TRUE(actions.contains("inventory"));
-  EXPECT_TRUE(actions.contains("get 1 coal"));
-  EXPECT_TRUE(actions.contains("craft 4 torch using 1 coal, 1 stick"));
+  const auto actions = TextCraftActions(*model, TextCraftConversation("torch"), 300, 3);
+  EXPECT_THAT(actions,
+              IsSupersetOf({"inventory", "get 1 coal", "craft 4 torch using 1 coal, 1 stick"}));
   for (const std::string& action : actions) {
     EXPECT_TRUE(action.starts_with("get ") || action.starts_with("craft ") || action == "inventory")
         << action;
@@ -335,7 +313,7 @@ TEST(RandomModel, SolvesAnEasyTaskNowAndThen) {
   const auto model = MakeScriptedModel("random", TextCraftFamily(), {});
   int solved = 0;
   for (uint64_t seed = 1; seed <= 100; ++seed) {
-    if (Play(*model, "oak planks", {.seed = seed}).reward == 1) ++solved;
+    if (PlayTextCraft(*model, "oak planks", {.seed = seed}).reward == 1) ++solved;
   }
   EXPECT_GT(solved, 2);
   EXPECT_LT(solved, 60);
@@ -343,10 +321,7 @@ TEST(RandomModel, SolvesAnEasyTaskNowAndThen) {
 
 TEST(ScriptedModel, RefusesWhatItCannotPlay) {
   const std::vector<Message> prompt = {{"user", "Buy a blue shirt."}};
-  const auto batch = TextCraftPlanner(0)->Complete(prompt, 1, {});
-  ASSERT_FALSE(batch);
-  EXPECT_EQ(batch.error().kind, ErrorKind::kRejected);
-  EXPECT_THAT(batch.error().message, HasSubstr("TextCraft"));
+  ExpectError(TextCraftPlanner(0)->Complete(prompt, 1, {}), ErrorKind::kRejected, "TextCraft");
   EXPECT_EQ(MakeScriptedModel("llama", TextCraftFamily(), {}), nullptr);
 
   class Chess : public TextCraftFamily {
@@ -361,11 +336,8 @@ TEST(Mistakes, AreNeverWhatWasMeant) {
   const auto plan = PlanTextCraft(*view);
   ASSERT_FALSE(plan.empty());
   for (const TextCraftAction& meant : plan) {
-    std::set<std::string> mistakes;
-    for (uint64_t seed = 0; seed < 500; ++seed) {
-      RandomStream random(seed);
-      mistakes.insert(TextCraftMistake(*view, meant, random));
-    }
+    const auto mistakes =
+        Drawn([&](RandomStream& random) { return TextCraftMistake(*view, meant, random); });
     EXPECT_FALSE(mistakes.contains(ActionText(*view, meant)));
     EXPECT_TRUE(mistakes.contains("get 1 torch"));  // the refused action once more
     EXPECT_TRUE(mistakes.contains("inventory"));

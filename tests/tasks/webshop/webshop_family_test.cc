@@ -5,14 +5,12 @@
 
 #include "common/random.h"
 #include "tasks/scripted_model.h"
-#include "tasks/task_kinds.h"
 #include "tests/tasks/small_webshop.h"
 
 namespace agentr {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 const std::string kItem =
     "Instruction: [SEP] buy a lamp [SEP] Back to Search [SEP] < Prev [SEP] color [SEP] red [SEP] | "
@@ -170,18 +168,6 @@ TEST(WebShopFamily, RewordsATurnAsTheDemonstrationsDo) {
             "I clicked big.|All that is asked for is chosen.|click[Buy Now]");
   take("wait", "ok.");
   EXPECT_EQ(says("click[buy now]"), "nothing") << "no page is shown";
-}
-
-TEST(WebShopFamily, TellsTheRulesAndTheForm) {
-  const auto family = MakeTaskFamily("webshop");
-  EXPECT_EQ(family->name(), "webshop");
-  const auto messages = family->Instruction();
-  ASSERT_EQ(messages.size(), 2u);
-  for (const char* part :
-       {"search[keywords]", "click[value]", "[SEP]", "click[buy now]", "Thought:", "Action:"}) {
-    EXPECT_THAT(messages[0].content, HasSubstr(part));
-  }
-  EXPECT_EQ(messages[1], (Message{"assistant", "Ok."}));
 }
 
 }  // namespace

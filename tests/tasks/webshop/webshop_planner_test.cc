@@ -8,13 +8,14 @@
 #include "tasks/scripted_model.h"
 #include "tasks/webshop/webshop_family.h"
 #include "tasks/webshop/webshop_mistakes.h"
+#include "tests/clients/expect_error.h"
+#include "tests/tasks/scripted_samples.h"
 #include "tests/tasks/small_webshop.h"
 
 namespace agentr {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 std::unique_ptr<LanguageModel> WebShopPlanner(double error_rate) {
@@ -24,28 +25,22 @@ std::unique_ptr<LanguageModel> WebShopPlanner(double error_rate) {
 // A conversation about goal `goal` of the small shop.
 std::vector<Message> WebShopConversation(size_t goal,
                                          const std::vector<std::string>& actions = {}) {
-  SmallWebShop shop(goal);
-  std::vector<Message> messages = WebShopFamily().Instruction();
-  messages.push_back({"user", shop.Page()});
-  for (const std::string& action : actions) {
-    messages.push_back({"assistant", "Thought: so be it.\nAction: " + action});
-    messages.push_back({"user", shop.Step(action).observation});
-  }
-  return messages;
+  const SmallWebShop shop(goal);
+  return Conversation(WebShopFamily(), shop, shop.Page(), actions);
 }
 
 std::string WebShopPlan(const std::vector<Message>& conversation) {
   return PlanWebShop(ReadWebShop(conversation).value());
 }
 
-std::vector<std::string> WebShopTexts(LanguageModel& model, const std::vector<Message>& prompt,
-                                      int n, uint64_t seed) {
-  SamplingParams sampling;
-  sampling.seed = seed;
-  const auto batch = model.Complete(prompt, n, sampling);
-  std::vector<std::string> texts;
-  for (const Completion& completion : batch.value().completions) texts.push_back(completion.text);
-  return texts;
+std::vector<std::string> WebShopActions(LanguageModel& model, const std::vector<Message>& prompt,
+                                        int n, uint64_t seed) {
+  return ActionsIn(WebShopFamily(), SampledTexts(model, prompt, n, seed));
+}
+
+PlayedEpisode PlayShop(LanguageModel& model, SmallWebShop& shop,
+                       const PlayedOptions& options = {}) {
+  return PlayEpisode(model, WebShopFamily(), shop, shop.Page(), options);
 }
 
 TEST(WebShopConversation, KnowsWhatWasOpenedAndChosen) {
@@ -136,8 +131,9 @@ TEST(WebShopPlannerModel, WithoutMistakesBuysTheRightProduct) {
   const std::vector<size_t> fewest = {5, 3, 5, 6};
   const auto model = WebShopPlanner(0);
   for (size_t goal = 0; goal < SmallWebShop::Goals().size(); ++goal) {
-    const ShopEpisode episode = PlayShop(*model, goal);
-    EXPECT_EQ(episode.bought, SmallWebShop::Goals()[goal].id) << goal;
+    SmallWebShop shop(goal);
+    const PlayedEpisode episode = PlayShop(*model, shop);
+    EXPECT_EQ(shop.bought(), SmallWebShop::Goals()[goal].id) << goal;
     EXPECT_EQ(episode.reward, 1) << goal;
     EXPECT_EQ(episode.actions.size(), fewest[goal]) << goal;
   }
@@ -145,7 +141,9 @@ TEST(WebShopPlannerModel, WithoutMistakesBuysTheRightProduct) {
 
 TEST(WebShopPlannerModel, EndsEvenWhenOldTurnsWereCut) {
   for (size_t goal = 0; goal < SmallWebShop::Goals().size(); ++goal) {
-    EXPECT_NE(PlayShop(*WebShopPlanner(0), goal, {.keep_turns = 2}).bought, "") << goal;
+    SmallWebShop shop(goal);
+    PlayShop(*WebShopPlanner(0), shop, {.keep_turns = 2});
+    EXPECT_NE(shop.bought(), "") << goal;
   }
 }
 
@@ -154,7 +152,8 @@ TEST(WebShopPlannerModel, SpreadsItsRewards) {
   std::map<double, int> rewards;
   for (size_t goal = 0; goal < 4; ++goal) {
     for (uint64_t seed = 1; seed <= 50; ++seed) {
-      ++rewards[PlayShop(*model, goal, {.seed = seed}).reward];
+      SmallWebShop shop(goal);
+      ++rewards[PlayShop(*model, shop, {.seed = seed}).reward];
     }
   }
   EXPECT_GT(rewards[1], 50);
@@ -163,21 +162,14 @@ TEST(WebShopPlannerModel, SpreadsItsRewards) {
 }
 
 TEST(WebShopPlannerModel, ASampleDependsOnlyOnPromptSeedAndIndex) {
-  const auto prompt = WebShopConversation(0, {"search[running shoes]"});
-  const auto texts = WebShopTexts(*WebShopPlanner(0.5), prompt, 8, 42);
-  EXPECT_EQ(WebShopTexts(*WebShopPlanner(0.5), prompt, 8, 42), texts);
-  EXPECT_NE(WebShopTexts(*WebShopPlanner(0.5), prompt, 8, 43), texts);
-  const auto fewer = WebShopTexts(*WebShopPlanner(0.5), prompt, 3, 42);
-  EXPECT_TRUE(std::equal(fewer.begin(), fewer.end(), texts.begin()));
+  ExpectSamplesOfSeedAndIndex(*WebShopPlanner(0.5), *WebShopPlanner(0.5),
+                              WebShopConversation(0, {"search[running shoes]"}));
 }
 
 TEST(WebShopPlannerModel, ErrsAtItsRateAndGetsStuck) {
   const auto wrong = [](const std::vector<Message>& prompt) {
-    int count = 0;
-    for (const std::string& text : WebShopTexts(*WebShopPlanner(0.25), prompt, 2000, 7)) {
-      if (WebShopFamily().ParseAction(text) != WebShopPlan(prompt)) ++count;
-    }
-    return count / 2000.0;
+    const auto actions = WebShopActions(*WebShopPlanner(0.25), prompt, 2000, 7);
+    return ShareWrong(actions, WebShopPlan(prompt));
   };
   const std::vector<std::string> idle = {"search[shoes]", "click[green]", "click[green]"};
   EXPECT_NEAR(wrong(WebShopConversation(0, {"search[shoes]"})), 0.25, 0.03);
@@ -185,21 +177,15 @@ TEST(WebShopPlannerModel, ErrsAtItsRateAndGetsStuck) {
 }
 
 TEST(WebShopPlannerModel, RefusesWhatItCannotPlay) {
-  const auto batch =
-      WebShopPlanner(0)->Complete(std::vector<Message>{{"user", "Goal: craft a."}}, 1, {});
-  ASSERT_FALSE(batch);
-  EXPECT_EQ(batch.error().kind, ErrorKind::kRejected);
-  EXPECT_THAT(batch.error().message, HasSubstr("WebShop"));
+  const std::vector<Message> prompt = {{"user", "Goal: craft a."}};
+  ExpectError(WebShopPlanner(0)->Complete(prompt, 1, {}), ErrorKind::kRejected, "WebShop");
 }
 
 TEST(WebShopRandomModel, ActsOnWhatItSees) {
   const auto model = MakeScriptedModel("random", WebShopFamily(), {});
   const auto actions = [&](const std::vector<std::string>& turns) {
-    std::set<std::string> out;
-    for (const std::string& text : WebShopTexts(*model, WebShopConversation(0, turns), 300, 3)) {
-      out.insert(WebShopFamily().ParseAction(text));
-    }
-    return out;
+    const auto all = WebShopActions(*model, WebShopConversation(0, turns), 300, 3);
+    return std::set(all.begin(), all.end());
   };
   for (const std::string& action : actions({})) EXPECT_TRUE(action.starts_with("search["));
   const auto results = actions({"search[shoes]"});
@@ -223,11 +209,8 @@ TEST(WebShopMistakes, AreManyAndNeverWhatWasMeant) {
     const auto messages = WebShopConversation(0, place);
     const auto view = ReadWebShop(messages);
     const std::string meant = PlanWebShop(*view);
-    std::set<std::string> mistakes;
-    for (uint64_t seed = 0; seed < 500; ++seed) {
-      RandomStream random(seed);
-      mistakes.insert(WebShopMistake(*view, meant, random));
-    }
+    const auto mistakes =
+        Drawn([&](RandomStream& random) { return WebShopMistake(*view, meant, random); });
     EXPECT_FALSE(mistakes.contains(meant));
     EXPECT_GE(mistakes.size(), 8u) << meant;
     EXPECT_EQ(mistakes.contains("click[green]"), !view->failed_action.empty());
