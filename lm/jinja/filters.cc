@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 
+#include "common/named_values.h"
 #include "lm/jinja/json.h"
 #include "lm/jinja/methods.h"
 #include "lm/jinja/operators.h"
@@ -187,18 +189,13 @@ Value IndentFilter(Run& run, const Value& value, const Arguments& arguments) {
   return NewText(run, std::move(result));
 }
 
-Value CaseFilter(Run& run, const Value& value, const Arguments& arguments,
-                 Text (*change)(Run&, const Text&)) {
+template <Text (*kChange)(Run&, const Text&)>
+Value CaseFilter(Run& run, const Value& value, const Arguments& arguments) {
   BindArguments(run, "the filter", arguments, {});
-  return NewText(run, change(run, SoftText(run, value)));
+  return NewText(run, kChange(run, SoftText(run, value)));
 }
 
-struct NamedFilter {
-  std::string_view name;
-  FilterFunction call;
-};
-
-constexpr NamedFilter kTextFilters[] = {
+constexpr auto kTextFilters = std::to_array<NamedValue<FilterFunction>>({
     {"trim", TrimFilter},
     {"tojson", JsonFilter},
     {"default", DefaultFilter},
@@ -212,19 +209,15 @@ constexpr NamedFilter kTextFilters[] = {
     {"round", RoundFilter},
     {"safe", SafeFilter},
     {"indent", IndentFilter},
-    {"upper",
-     [](Run& r, const Value& v, const Arguments& a) { return CaseFilter(r, v, a, UpperText); }},
-    {"lower",
-     [](Run& r, const Value& v, const Arguments& a) { return CaseFilter(r, v, a, LowerText); }},
-    {"capitalize", [](Run& r, const Value& v,
-                      const Arguments& a) { return CaseFilter(r, v, a, CapitalizeText); }},
-};
+    {"upper", CaseFilter<UpperText>},
+    {"lower", CaseFilter<LowerText>},
+    {"capitalize", CaseFilter<CapitalizeText>},
+});
 
 }  // namespace
 
 FilterFunction FindTextFilter(std::string_view name) {
-  const auto* found = std::ranges::find(kTextFilters, name, &NamedFilter::name);
-  return found == std::end(kTextFilters) ? nullptr : found->call;
+  return ValueOf(kTextFilters, name).value_or(nullptr);
 }
 
 Value ApplyFilter(Run& run, std::string_view name, const Value& value, const Arguments& arguments) {

@@ -83,6 +83,10 @@ void AppendListRepr(Run& run, const List& list, Text& out) {
 
 }  // namespace
 
+Value NewCallable(std::function<Value(Run&, Arguments&)> call) {
+  return Value(std::make_shared<const Callable>(Callable{std::move(call)}));
+}
+
 bool IsInteger(const Value& value) { return value.As<int64_t>() || value.As<bool>(); }
 bool IsNumber(const Value& value) { return IsInteger(value) || value.As<double>(); }
 int64_t IntegerOf(const Value& value) {
