@@ -8,6 +8,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <type_traits>
 
 #include "common/named_values.h"
 #include "lm/jinja/json.h"
@@ -82,24 +83,19 @@ Value StringFilter(Run& run, const Value& value, const Arguments& arguments) {
   return value.text() ? value : NewText(run, StringOf(run, value));
 }
 
-// Python's int() of a text in base 10: white space around, a sign, digits with single underscores.
-std::optional<int64_t> ParseInteger(Run& run, const Text& text) {
+// Python's int() in base 10 or float() of a text: white space around, a sign, and digits.
+// Underscores between them are refused. `name`: of the filter.
+template <typename Number>
+std::optional<Number> NumberIn(Run& run, const Text& text, const std::string& name) {
   std::string digits = Strip(text, {}).bytes;
-  if (!IsAscii(digits) || digits.find('_') != std::string::npos) run.Refuse("int of such a text");
+  if (!IsAscii(digits) || digits.find('_') != std::string::npos)
+    run.Refuse(name + " of such a text");
   if (digits.starts_with('+')) digits.erase(0, 1);
-  int64_t number = 0;
+  Number number = 0;
   const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (end.ec == std::errc::result_out_of_range) run.Refuse("an integer beyond 63 bits");
-  if (end.ec != std::errc() || end.ptr != digits.data() + digits.size()) return std::nullopt;
-  return number;
-}
-
-std::optional<double> ParseFloat(Run& run, const Text& text) {
-  std::string digits = Strip(text, {}).bytes;
-  if (!IsAscii(digits) || digits.find('_') != std::string::npos) run.Refuse("float of such a text");
-  if (digits.starts_with('+')) digits.erase(0, 1);
-  double number = 0;
-  const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (std::is_integral_v<Number> && end.ec == std::errc::result_out_of_range) {
+    run.Refuse("an integer beyond 63 bits");
+  }
   if (end.ec != std::errc() || end.ptr != digits.data() + digits.size()) return std::nullopt;
   return number;
 }
@@ -115,8 +111,10 @@ Value IntFilter(Run& run, const Value& value, const Arguments& arguments) {
   if (value.As<double>() || value.text()) {
     std::optional<double> number;
     if (value.text() != nullptr) {
-      if (const auto integer = ParseInteger(run, TextOf(run, value))) return Value(*integer);
-      number = ParseFloat(run, TextOf(run, value));
+      if (const auto integer = NumberIn<int64_t>(run, TextOf(run, value), "int")) {
+        return Value(*integer);
+      }
+      number = NumberIn<double>(run, TextOf(run, value), "float");
     } else {
       number = FloatOf(value);
     }
@@ -132,7 +130,7 @@ Value FloatFilter(Run& run, const Value& value, const Arguments& arguments) {
   if (value.IsUndefined()) run.FailUndefined(value);
   if (IsNumber(value)) return Value(FloatOf(value));
   std::optional<double> number;
-  if (value.text() != nullptr) number = ParseFloat(run, TextOf(run, value));
+  if (value.text() != nullptr) number = NumberIn<double>(run, TextOf(run, value), "float");
   return number ? Value(*number) : Or(a[0], Value(0.0));
 }
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <functional>
 
 #include "common/named_values.h"
+#include "common/text.h"
 #include "lm/jinja/filters.h"
 #include "lm/jinja/methods.h"
 #include "lm/jinja/operators.h"
@@ -22,11 +22,9 @@ Value AttributePath(Run& run, Value value, const Value& path) {
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find('.', begin), text.size());
     const std::string_view part = text.substr(begin, end - begin);
-    int64_t index = 0;
-    const auto read = std::from_chars(part.data(), part.data() + part.size(), index);
-    const bool number = !part.empty() && read.ec == std::errc() &&
-                        read.ptr == part.data() + part.size() && part[0] != '-';
-    value = ItemOf(run, value, number ? Value(index) : Value(std::string(part)));
+    const auto index = ParseNumber<int64_t>(part);
+    const bool number = index && part[0] != '-';
+    value = ItemOf(run, value, number ? Value(*index) : Value(std::string(part)));
     begin = end + 1;
   }
   return value;
