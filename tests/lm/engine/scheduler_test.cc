@@ -216,6 +216,14 @@ TEST(Scheduler, WhatHasNoRoomWaitsRatherThanStartsAndIsPutBack) {
   EXPECT_LE(model.decoder.copies(), 1);
 }
 
+Pending<Generation> Submit(Scheduler& scheduler, const GenerationRequest& request,
+                           const Tokenizer& tokenizer, const DecoderShape& shape) {
+  auto job = std::make_unique<GenerationJob>(request, tokenizer, shape);
+  Pending<Generation> pending = job->pending();
+  scheduler.Add(std::move(job));
+  return pending;
+}
+
 // Conversations at once, each of which goes on three steps after it is answered. Drives the
 // scheduler on this thread, so that every run is the same.
 class Conversations {
@@ -253,11 +261,7 @@ class Conversations {
   };
 
   void Ask(Scheduler& scheduler, Conversation& one) {
-    auto cancelled = std::make_shared<std::atomic<bool>>(false);
-    auto job = std::make_unique<GenerationJob>(Request(one.tokens, 5), cancelled, tokenizer_,
-                                               decoder_.shape());
-    one.pending = job->pending(cancelled);
-    scheduler.Add(std::move(job));
+    one.pending = Submit(scheduler, Request(one.tokens, 5), tokenizer_, decoder_.shape());
   }
 
   void TakeReply(Conversation& one) {
@@ -311,18 +315,11 @@ TEST(Scheduler, ARequestMayGoOnFromOneCompletionWhileAnotherIsComputed) {
     request.stop_tokens = {Expected(decoder, request, 0)[4]};
   } while (!is_good());
   Scheduler scheduler(decoder, {});
-  const auto add = [&](const GenerationRequest& one) {
-    auto cancelled = std::make_shared<std::atomic<bool>>(false);
-    auto job = std::make_unique<GenerationJob>(one, cancelled, tokenizer, decoder.shape());
-    Pending<Generation> pending = job->pending(cancelled);
-    scheduler.Add(std::move(job));
-    return pending;
-  };
-  Pending<Generation> first = add(request);
+  Pending<Generation> first = Submit(scheduler, request, tokenizer, decoder.shape());
   for (int i = 0; i < 10; ++i) scheduler.Step();
   GenerationRequest next = Request(request.prompt, 5);
   for (const int32_t token : Expected(decoder, request, 0)) next.prompt.push_back(token);
-  Pending<Generation> second = add(next);
+  Pending<Generation> second = Submit(scheduler, next, tokenizer, decoder.shape());
   while (!scheduler.idle()) {
     scheduler.Step();
     scheduler.Deliver();
