@@ -50,16 +50,16 @@ TEST_F(TokenizerConfigTest, TheTemplateComesFromTheNearestFile) {
 TEST_F(TokenizerConfigTest, SpecialTokensOfAnOlderFolder) {
   folder_.Write("special_tokens_map.json",
                 R"({"bos_token": {"content": "<s>"}, "eos_token": "</s>", "unk_token": null})");
-  EXPECT_EQ(Read().bos, "<s>");
-  EXPECT_EQ(Read().eos, "</s>");
+  EXPECT_EQ(Read().special_tokens.at("bos_token"), "<s>");
+  EXPECT_EQ(Read().special_tokens.at("eos_token"), "</s>");
   EXPECT_FALSE(Read().special_tokens.contains("unk_token"));
   folder_.Write("tokenizer_config.json", R"({"bos_token": "[BOS]", "pad_token": "[PAD]"})");
-  EXPECT_EQ(Read().bos, "<s>") << "the map comes later";
+  EXPECT_EQ(Read().special_tokens.at("bos_token"), "<s>") << "the map comes later";
   EXPECT_EQ(Read().special_tokens.at("pad_token"), "[PAD]");
   folder_.Write("tokenizer_config.json",
                 R"({"bos_token": "[BOS]", "added_tokens_decoder": {"0": {"content": "[BOS]"}}})");
-  EXPECT_EQ(Read().bos, "[BOS]") << "the map counts for nothing";
-  EXPECT_EQ(Read().eos, "");
+  EXPECT_EQ(Read().special_tokens.at("bos_token"), "[BOS]") << "the map counts for nothing";
+  EXPECT_FALSE(Read().special_tokens.contains("eos_token"));
 }
 
 TEST_F(TokenizerConfigTest, SaysWhatIsWrongAndWhatHelps) {
