@@ -13,6 +13,7 @@
 #include "lm/weights/quantised.h"
 #include "tests/common/file_faults.h"
 #include "tests/common/scratch_folder.h"
+#include "tests/lm/fatal_error_of.h"
 #include "tests/lm/tiny_adapter.h"
 #include "tests/lm/tiny_model_folder.h"
 
@@ -38,13 +39,7 @@ void ExpectWeights(const fs::path& model, const WeightSource& expected, double e
 }
 
 std::string ErrorOf(const ConvertModelOptions& options) {
-  try {
-    ConvertModel(options);
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    return error.what();
-  }
-  return "no error";
+  return FatalErrorOf(ExitCode::kUsage, [&] { ConvertModel(options); });
 }
 
 TEST(ConvertModel, AGgufFileBecomesAFolderAndAFileAgain) {

@@ -17,6 +17,7 @@
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/decoder/load_decoder.h"
 #include "tests/lm/decoder/paged_text.h"
+#include "tests/lm/fatal_error_of.h"
 #include "tests/lm/tiny_adapter.h"
 #include "tests/lm/tiny_model_folder.h"
 
@@ -35,16 +36,6 @@ std::vector<float> AllLogitsOf(Decoder& decoder, const std::vector<int32_t>& tok
   const SequenceChunk chunk = text.Next(source, static_cast<int32_t>(tokens.size()));
   const auto logits = decoder.Forward(std::span(&chunk, 1));
   return {logits.begin(), logits.end()};
-}
-
-std::string UsageErrorOf(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    return error.what();
-  }
-  return "no error";
 }
 
 // The base lies at the place that the adapter names, from its own folder.
@@ -164,8 +155,8 @@ TEST_F(AdapterOfTiny, ItsBaseIsWhereItOrTheOptionSays) {
   WriteTinyAdapter(adapter_, "owner/name");
   EXPECT_THAT(FileErrorOf([&] { FindModel(adapter_); }),
               AllOf(HasSubstr("an adapter of owner/name"), HasSubstr("--base_model")));
-  EXPECT_THAT(UsageErrorOf([&] { FindModel(scratch_ / "base", "bundled"); }),
-              HasSubstr("beneath an adapter"));
+  const auto usage = [&] { FindModel(scratch_ / "base", "bundled"); };
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, usage), HasSubstr("beneath an adapter"));
 }
 
 TEST_F(AdapterOfTiny, WhatIsNotSupportedIsNamed) {

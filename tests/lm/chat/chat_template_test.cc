@@ -2,11 +2,11 @@
 
 #include <gmock/gmock.h>
 
-#include "common/error.h"
 #include "common/file.h"
 #include "common/utf8.h"
 #include "lm/jinja/template.h"
 #include "tests/common/scratch_folder.h"
+#include "tests/lm/fatal_error_of.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
 
 namespace agentr {
@@ -151,13 +151,7 @@ TEST(ChatTemplate, IsChosenByTokensWhereThereIsNoTemplate) {
 
 std::string MakeError(std::string_view name, const Tokenizer& tokenizer,
                       const std::string& date = "", ExitCode code = ExitCode::kUsage) {
-  try {
-    ChatTemplate::Make(name, tokenizer, date);
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), code);
-    return error.what();
-  }
-  return "no error";
+  return FatalErrorOf(code, [&] { ChatTemplate::Make(name, tokenizer, date); });
 }
 
 TEST(ChatTemplate, AnErrorNamesTheFourAndTheFlag) {

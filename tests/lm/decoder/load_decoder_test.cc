@@ -1,4 +1,3 @@
-
 #include "tests/lm/decoder/load_decoder.h"
 
 #include <gmock/gmock.h>
@@ -15,6 +14,7 @@
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/decoder/paged_text.h"
 #include "tests/lm/decoder/random_model.h"
+#include "tests/lm/fatal_error_of.h"
 
 namespace agentr {
 namespace {
@@ -422,12 +422,11 @@ TEST_P(Wider, WeightsThatDoNotFitLeaveTheOldOnes) {
     const TrainerWeights trainer(folder_.path());
     auto weights = trainer.weights();
     weights.erase("model.norm.weight");  // the last one that is looked for
-    try {
+    const auto load = [&] {
       decoder->Load(std::make_shared<WeightsInMemory>("a trainer", weights));
-      FAIL();
-    } catch (const FatalError& error) {
-      EXPECT_THAT(error.what(), AllOf(HasSubstr("a trainer"), HasSubstr("model.norm")));
-    }
+    };
+    EXPECT_THAT(FatalErrorOf(ExitCode::kFile, load),
+                AllOf(HasSubstr("a trainer"), HasSubstr("model.norm")));
     EXPECT_EQ(AllLogits(*decoder, tokens), before);
   }
 }
@@ -452,15 +451,10 @@ class Refusal : public ::testing::Test {
   // What loading the changed weights says.
   std::string Message(const std::map<std::string, Weight>& weights) const {
     WriteWeights(folder_.path(), weights);
-    return Message(Options("float32"));
+    return Message(Options("float32"), ExitCode::kFile);
   }
-  std::string Message(const DecoderOptions& options) const {
-    try {
-      LoadDecoder(folder_.path(), options);
-    } catch (const FatalError& error) {
-      return error.what();
-    }
-    return "";
+  std::string Message(const DecoderOptions& options, ExitCode code = ExitCode::kUsage) const {
+    return FatalErrorOf(code, [&] { LoadDecoder(folder_.path(), options); });
   }
 
   const ScratchFolder folder_;
@@ -491,7 +485,7 @@ TEST_F(Refusal, AWeightOfAnotherShape) {
 
 TEST_F(Refusal, ATiedOutputThatDiffers) {
   weights_["lm_head.weight"] = weights_.at("model.embed_tokens.weight");
-  EXPECT_EQ(Message(weights_), "");
+  EXPECT_EQ(Message(weights_), "no error");
   std::vector<std::byte> other(weights_["lm_head.weight"].data.size());
   weights_["lm_head.weight"].data = other;
   EXPECT_THAT(Message(weights_), AllOf(HasSubstr("lm_head.weight"), HasSubstr("tied")));

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/error.h"
+#include "tests/common/file_faults.h"
 #include "tests/common/scratch_folder.h"
 
 namespace agentr {
@@ -15,15 +15,6 @@ using ::testing::HasSubstr;
 class TokenizerConfigTest : public ::testing::Test {
  protected:
   TokenizerConfig Read() const { return ReadTokenizerConfig(folder_.path()); }
-  std::string Complaint() const {
-    try {
-      Read();
-      return "nothing";
-    } catch (const FatalError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kFile);
-      return error.what();
-    }
-  }
   const ScratchFolder folder_;
 };
 
@@ -67,7 +58,7 @@ TEST_F(TokenizerConfigTest, SaysWhatIsWrongAndWhatHelps) {
        {"tokenizer_config.json", "special_tokens_map.json", "chat_template.json"}) {
     const auto complaint = [&](const std::string& text) {
       folder_.Write(file, text);
-      return Complaint();
+      return FileErrorOf([&] { Read(); });
     };
     EXPECT_THAT(complaint("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n"),
                 AllOf(HasSubstr(file), HasSubstr("git lfs pull")));

@@ -8,10 +8,10 @@
 #include <sstream>
 #include <thread>
 
-#include "common/error.h"
 #include "common/hash.h"
 #include "common/random.h"
 #include "common/utf8.h"
+#include "tests/lm/fatal_error_of.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
 
 namespace agentr {
@@ -311,13 +311,7 @@ TEST(Tokenizer, ReadsAChatTemplateOfEachSpelling) {
 
 // The message of the error that loading `files` ends in.
 std::string LoadError(const json& files) {
-  try {
-    LoadTokenizer(files);
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    return error.what();
-  }
-  return "no error";
+  return FatalErrorOf(ExitCode::kFile, [&] { LoadTokenizer(files); });
 }
 
 TEST(Tokenizer, RefusesByNameWhatItDoesNotSupport) {
@@ -352,14 +346,10 @@ TEST(Tokenizer, RefusesByNameWhatItDoesNotSupport) {
 
 TEST(Tokenizer, NamesTheFileThatIsNoJson) {
   const ScratchFolder folder;
-  EXPECT_THROW(Tokenizer::Load(folder.path()), FatalError);
+  const auto load = [&] { Tokenizer::Load(folder.path()); };
+  EXPECT_THROW(load(), FatalError);
   folder.Write("tokenizer.json", R"({"model": )");
-  try {
-    Tokenizer::Load(folder.path());
-    ADD_FAILURE();
-  } catch (const FatalError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("tokenizer.json is no JSON"));
-  }
+  EXPECT_THAT(FatalErrorOf(ExitCode::kFile, load), HasSubstr("tokenizer.json is no JSON"));
 }
 
 }  // namespace
