@@ -30,14 +30,6 @@ using ::testing::HasSubstr;
 
 const fs::path kGoldenFolder = AGENTR_SOURCE_DIR "/tests/golden";
 
-std::vector<float> AllLogitsOf(Decoder& decoder, const std::vector<int32_t>& tokens) {
-  BlockSource source(decoder);
-  PagedText text{tokens, {}, 0};
-  const SequenceChunk chunk = text.Next(source, static_cast<int32_t>(tokens.size()));
-  const auto logits = decoder.Forward(std::span(&chunk, 1));
-  return {logits.begin(), logits.end()};
-}
-
 // The base lies at the place that the adapter names, from its own folder.
 TEST(FoundModel, AnAdapterOfPeftHasTheLogitsOfTheMergedModel) {
   for (const std::string name : {"qwen3", "phi3"}) {
@@ -47,7 +39,7 @@ TEST(FoundModel, AnAdapterOfPeftHasTheLogitsOfTheMergedModel) {
     const auto golden = nlohmann::json::parse(ReadFile(model.adapter / "golden.json"));
     const auto decoder = MakeDecoder(ReadModelConfig(model.base), OpenWeights(model),
                                      {.kv_cache_gib = 1.0 / 64, .threads = 1});
-    const std::vector<float> logits = AllLogitsOf(*decoder, golden["tokens"]);
+    const std::vector<float> logits = AllLogits(*decoder, golden["tokens"]);
     const auto rows = golden["logits"].get<std::vector<std::vector<float>>>();
     ASSERT_EQ(logits.size(), rows.size() * rows[0].size());
     for (size_t i = 0; i < logits.size(); ++i) {

@@ -16,14 +16,6 @@ using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::vector<Message> ConversationOf(const json& turns) {
-  std::vector<Message> conversation;
-  for (const json& turn : turns) {
-    conversation.push_back({turn.at(0).get<std::string>(), turn.at(1).get<std::string>()});
-  }
-  return conversation;
-}
-
 std::unique_ptr<Tokenizer> TokenizerWith(const std::string& kind, const json& chat_template) {
   json files = GoldenTokenizerFiles(kind);
   files["tokenizer_config"]["chat_template"] = chat_template;

@@ -63,15 +63,6 @@ std::vector<int32_t> RandomTokens(int32_t vocabulary, size_t count, uint64_t see
   return tokens;
 }
 
-// The logits of every token of `text` in one call.
-std::vector<float> AllLogits(Decoder& decoder, const std::vector<int32_t>& tokens) {
-  BlockSource source(decoder);
-  PagedText text{tokens, {}, 0};
-  const SequenceChunk chunk = text.Next(source, static_cast<int32_t>(tokens.size()));
-  const auto logits = decoder.Forward(std::span(&chunk, 1));
-  return {logits.begin(), logits.end()};
-}
-
 double GreatestDifference(std::span<const float> a, std::span<const float> b) {
   EXPECT_EQ(a.size(), b.size());
   double greatest = 0;
@@ -184,9 +175,7 @@ INSTANTIATE_TEST_SUITE_P(GgufModels, Parity,
                                             ::testing::Values("gguf")),
                          [](const auto& test) { return std::get<0>(test.param); });
 
-// Other rotary scalings, at positions beyond the context of the training, and windows of some
-// layers. Only the file stays, of which the decoder reads the embedding: not the rows that were
-// reordered.
+// Only the file stays, of which the decoder reads the embedding: not the rows that were reordered.
 TEST(GgufModels, CopiesOfWeightsGoWhenTheyArePacked) {
   const fs::path file = GoldenFolder("../gguf") / "llama.gguf";
   auto weights = OpenWeights(file);
@@ -197,6 +186,8 @@ TEST(GgufModels, CopiesOfWeightsGoWhenTheyArePacked) {
   EXPECT_EQ(AllLogits(*decoder, tokens), AllLogits(*LoadDecoder(file, Options("float32")), tokens));
 }
 
+// Other rotary scalings, at positions beyond the context of the training, and windows of some
+// layers.
 TEST(ModelVariants, LogitsAreTransformers) {
   const auto variants = nlohmann::json::parse(
       ReadFile(AGENTR_SOURCE_DIR "/tests/golden/model_variants.json"))["variants"];

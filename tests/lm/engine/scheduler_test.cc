@@ -329,36 +329,32 @@ TEST(Scheduler, ARequestMayGoOnFromOneCompletionWhileAnotherIsComputed) {
 }
 
 TEST(Scheduler, AFailureOfTheDecoderFailsItsRoundOnly) {
-  FakeDecoder decoder(SmallShape());
   std::atomic<int> rounds = 0;
-  decoder.before_forward = [&](auto) {
+  Model model(SmallShape(), {.max_batch = 1});
+  model.decoder.before_forward = [&](auto) {
     if (++rounds == 3) throw std::runtime_error("out of memory on the device");
   };
-  const ByteTokenizer tokenizer;
-  Engine engine(decoder, tokenizer, {.max_batch = 1});
-  Pending<Generation> first = engine.Generate(Request(Numbers(0, 10), 20));
+  Pending<Generation> first = model.engine.Generate(Request(Numbers(0, 10), 20));
   const GenerationRequest request = Request(Numbers(0, 10), 20, 2, 8);
-  Pending<Generation> second = engine.Generate(request);
+  Pending<Generation> second = model.engine.Generate(request);
   const Result<Generation> failed = first.Wait();
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().kind, ErrorKind::kServer);
   EXPECT_THAT(failed.error().message, HasSubstr("out of memory on the device"));
   const Result<Generation> result = second.Wait();
   ASSERT_TRUE(result) << result.error().message;
-  ExpectRight(decoder, request, *result);
+  ExpectRight(model.decoder, request, *result);
 }
 
 TEST(Scheduler, AFailureToCopyFailsTheRequest) {
-  FakeDecoder decoder(SmallShape());
-  decoder.before_copy = [] { throw std::runtime_error("no copy"); };
-  const ByteTokenizer tokenizer;
-  Engine engine(decoder, tokenizer, {});
-  ASSERT_TRUE(engine.Generate(Request(Numbers(0, 10), 5)).Wait());
-  const Result<Generation> failed = engine.Generate(Request(Numbers(0, 10), 5, 3)).Wait();
+  Model model;
+  model.decoder.before_copy = [] { throw std::runtime_error("no copy"); };
+  ASSERT_TRUE(model.engine.Generate(Request(Numbers(0, 10), 5)).Wait());
+  const Result<Generation> failed = model.engine.Generate(Request(Numbers(0, 10), 5, 3)).Wait();
   ASSERT_FALSE(failed);
   EXPECT_THAT(failed.error().message, HasSubstr("no copy"));
-  ASSERT_TRUE(engine.Generate(Request(Numbers(100, 110), 5)).Wait());
-  EXPECT_EQ(engine.stats().running, 0);
+  ASSERT_TRUE(model.engine.Generate(Request(Numbers(100, 110), 5)).Wait());
+  EXPECT_EQ(model.engine.stats().running, 0);
 }
 
 TEST(Scheduler, PromptsGoAheadBesideRunningSequences) {
