@@ -270,6 +270,9 @@ TEST(Tokenizer, TellsWhatTheFilesDeclare) {
   EXPECT_EQ(tokenizer->chat_template(), "");
   const std::vector<int32_t> unused = {-1, tokenizer->size(), 1 << 30};
   EXPECT_EQ(tokenizer->Decode(unused), "");
+  json files = GoldenTokenizerFiles("llama2");
+  files["tokenizer_config"]["eos_token"] = nullptr;
+  EXPECT_EQ(LoadTokenizer(files)->eos(), std::nullopt);
 }
 
 // As transformers does: add_bos_token counts, else what the post-processor puts before a text.
@@ -293,20 +296,6 @@ TEST(Tokenizer, TellsWhetherATextBeginsWithBos) {
   EXPECT_TRUE(adds(nullptr, true));
   files["tokenizer_config"].erase("bos_token");
   EXPECT_FALSE(adds(before, nullptr)) << "there is no BOS";
-}
-
-TEST(Tokenizer, ReadsAChatTemplateOfEachSpelling) {
-  json files = GoldenTokenizerFiles("gpt2");
-  files["tokenizer_config"]["chat_template"] = {{{"name", "tool_use"}, {"template", "a"}},
-                                                {{"name", "default"}, {"template", "b"}}};
-  EXPECT_EQ(LoadTokenizer(files)->chat_template(), "b");
-  const ScratchFolder folder;
-  folder.Write("tokenizer.json", files["tokenizer"].dump());
-  folder.Write("tokenizer_config.json", R"({"chat_template": "c", "eos_token": null})");
-  EXPECT_EQ(Tokenizer::Load(folder.path())->chat_template(), "c");
-  folder.Write("chat_template.jinja", "d");
-  EXPECT_EQ(Tokenizer::Load(folder.path())->chat_template(), "d");
-  EXPECT_EQ(Tokenizer::Load(folder.path())->eos(), std::nullopt);
 }
 
 // The message of the error that loading `files` ends in.
