@@ -84,17 +84,13 @@ TEST(ChatTemplate, IsApplyChatTemplateOnEveryGolden) {
   EXPECT_GE(rows, 200);
 }
 
-std::unique_ptr<ChatTemplate> ByName(std::string_view name, const Tokenizer& tokenizer) {
-  return ChatTemplate::Make(name, tokenizer);
-}
-
 const std::vector<Message> kTalk = {
     {"system", "Rules."}, {"user", "Hello"}, {"assistant", "Hi you"}, {"user", "Bye"}};
 
 TEST(ChatTemplate, SpansHoldTheContentAndTheEndOfTheTurn) {
   const auto texts = [&](const std::string& name, const std::string& kind) {
     const auto tokenizer = GoldenTokenizer(kind);
-    const ChatTokens tokens = ByName(name, *tokenizer)->Apply(kTalk, true).value();
+    const ChatTokens tokens = ChatTemplate::Make(name, *tokenizer)->Apply(kTalk, true).value();
     std::vector<std::string> spans;
     for (size_t i = 0; i < kTalk.size(); ++i) spans.push_back(SpanText(*tokenizer, tokens, i));
     return spans;
@@ -116,7 +112,7 @@ TEST(ChatTemplate, AMessageCannotSpeakForTheTemplate) {
       {"llama-3", "llama3"}, {"chatml", "qwen2"}, {"mistral", "mistral"}, {"plain", "gpt2"}};
   for (const auto& [name, kind] : families) {
     const auto tokenizer = GoldenTokenizer(kind);
-    const auto chat = ByName(name, *tokenizer);
+    const auto chat = ChatTemplate::Make(name, *tokenizer);
     const auto special = [&](const std::string& content) {
       const std::vector<Message> talk = {{"user", content}, {"assistant", content}, {"user", "b"}};
       std::vector<int32_t> ids = chat->Apply(talk, true).value().ids;
@@ -137,7 +133,7 @@ TEST(ChatTemplate, IsChosenByTokensWhereThereIsNoTemplate) {
                                                           {"llama2", "plain"},
                                                           {"gpt2", "plain"}};
   for (const auto& [kind, name] : families) {
-    EXPECT_EQ(ByName("auto", *GoldenTokenizer(kind))->name(), name) << kind;
+    EXPECT_EQ(ChatTemplate::Make("auto", *GoldenTokenizer(kind))->name(), name) << kind;
   }
 }
 
@@ -177,7 +173,7 @@ TEST(ChatTemplate, MarksMustBeSpecial) {
 
 TEST(ChatTemplate, RefusesWhatAFamilyCannotSay) {
   const auto tokenizer = GoldenTokenizer("mistral");
-  const auto chat = ByName("auto", *tokenizer);
+  const auto chat = ChatTemplate::Make("auto", *tokenizer);
   const auto kind = [&](const std::vector<Message>& conversation, bool generation) {
     const auto tokens = chat->Apply(conversation, generation);
     return tokens ? "fine" : std::string(Name(tokens.error().kind));
@@ -198,7 +194,7 @@ std::vector<std::string> OwnParts(const std::string& name, const std::string& ki
   for (const json& entry : golden.at("templates")) {
     if (entry.at("name") != name) continue;
     const auto tokenizer = TokenizerWith(kind, entry.at("template"));
-    const auto chat = ByName("auto", *tokenizer);
+    const auto chat = ChatTemplate::Make("auto", *tokenizer);
     const Result<ChatTokens> tokens = chat->Apply(talk, false);
     if (!tokens) return {tokens.error().message};
     std::vector<std::string> parts;
@@ -209,18 +205,15 @@ std::vector<std::string> OwnParts(const std::string& name, const std::string& ki
 }
 
 TEST(ChatTemplate, SpansOfTheFamiliesThatOneSubstringTookForOthers) {
-  EXPECT_THAT(
-      OwnParts("chatml, thinking is opened", "qwen2", kTalk),
-      ElementsAre("Rules.<|im_end|>", "Hello<|im_end|>", "Hi you<|im_end|>", "Bye<|im_end|>"));
-  EXPECT_THAT(
-      OwnParts("chatml, separators", "qwen2", kTalk),
-      ElementsAre("Rules.<|im_end|>", "Hello<|im_end|>", "Hi you<|im_end|>", "Bye<|im_end|>"));
+  for (const char* name :
+       {"chatml, thinking is opened", "chatml, separators", "chatml, system text in a variable"}) {
+    EXPECT_THAT(OwnParts(name, "qwen2", kTalk), ElementsAre("Rules.<|im_end|>", "Hello<|im_end|>",
+                                                            "Hi you<|im_end|>", "Bye<|im_end|>"))
+        << name;
+  }
   EXPECT_THAT(
       OwnParts("llama 3, empty system turn", "llama3", kTalk),
       ElementsAre("Rules.<|eot_id|>", "Hello<|eot_id|>", "Hi you<|eot_id|>", "Bye<|eot_id|>"));
-  EXPECT_THAT(
-      OwnParts("chatml, system text in a variable", "qwen2", kTalk),
-      ElementsAre("Rules.<|im_end|>", "Hello<|im_end|>", "Hi you<|im_end|>", "Bye<|im_end|>"));
   EXPECT_THAT(OwnParts("chatml, trimmed, other names", "qwen2",
                        {{"user", " a "}, {"assistant", " "}, {"user", ""}}),
               ElementsAre("a<|im_end|>", "<|im_end|>", "<|im_end|>"));
@@ -238,7 +231,7 @@ TEST(ChatTemplate, GenerationBlocksDecideWhatAnAssistantSays) {
       "{% for m in messages %}{{ '<|im_start|>' ~ m.role ~ '\\n' }}{% if m.role == 'assistant' %}"
       "{% generation %}{{ 'so ' ~ m.content ~ ' it is.<|im_end|>' }}{% endgeneration %}"
       "{% else %}{{ m.content ~ '<|im_end|>' }}{% endif %}{{ '\n' }}{% endfor %}");
-  const auto chat = ByName("auto", *tokenizer);
+  const auto chat = ChatTemplate::Make("auto", *tokenizer);
   const ChatTokens tokens = chat->Apply(kTalk, false).value();
   EXPECT_EQ(SpanText(*tokenizer, tokens, 2), "so Hi you it is.<|im_end|>");
   EXPECT_EQ(SpanText(*tokenizer, tokens, 1), "Hello<|im_end|>");
@@ -249,7 +242,7 @@ TEST(ChatTemplate, AnAssistantThatCannotBeMarkedIsAnErrorOnlyForTraining) {
       "qwen2",
       "{% for m in messages %}{% if m.role != 'assistant' %}{{ m.content ~ '<|im_end|>' }}"
       "{% endif %}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>' }}{% endif %}");
-  const auto chat = ByName("auto", *tokenizer);
+  const auto chat = ChatTemplate::Make("auto", *tokenizer);
   EXPECT_TRUE(chat->Apply(kTalk, true));
   const auto tokens = chat->Apply(kTalk, false);
   ASSERT_FALSE(tokens);
@@ -279,16 +272,19 @@ TEST(ChatTemplate, AFileIsTakenInPlaceOfTheFoldersOwn) {
 }
 
 TEST(ChatTemplate, SaysWhatItIsAndWarnsWhereItIsGuessed) {
-  const auto own = ByName("auto", *TokenizerWith("qwen2",
-                                                 "{% for m in messages %}{{ '<|im_start|>'"
-                                                 " ~ m.content ~ '<|im_end|>' }}"
-                                                 "{% endfor %}"));
+  const auto own =
+      ChatTemplate::Make("auto", *TokenizerWith("qwen2",
+                                                "{% for m in messages %}{{ '<|im_start|>'"
+                                                " ~ m.content ~ '<|im_end|>' }}"
+                                                "{% endfor %}"));
   EXPECT_EQ(own->Describe(),
             "the model's own (tokenizer_config.json); a turn ends with <|im_end|>");
   EXPECT_EQ(own->Warning(), "");
-  EXPECT_THAT(ByName("auto", *GoldenTokenizer("gpt2"))->Warning(), HasSubstr("'### User:'"));
-  EXPECT_THAT(ByName("auto", *GoldenTokenizer("qwen2"))->Warning(), HasSubstr("chatml is used"));
-  EXPECT_EQ(ByName("chatml", *GoldenTokenizer("qwen2"))->Warning(), "");
+  EXPECT_THAT(ChatTemplate::Make("auto", *GoldenTokenizer("gpt2"))->Warning(),
+              HasSubstr("'### User:'"));
+  EXPECT_THAT(ChatTemplate::Make("auto", *GoldenTokenizer("qwen2"))->Warning(),
+              HasSubstr("chatml is used"));
+  EXPECT_EQ(ChatTemplate::Make("chatml", *GoldenTokenizer("qwen2"))->Warning(), "");
 }
 
 // The training template of every golden template renders every golden conversation as the template

@@ -453,25 +453,20 @@ class Refusal : public ::testing::Test {
   std::map<std::string, Weight> weights_ = files_.weights();
 };
 
-TEST_F(Refusal, AMissingWeight) {
-  const std::string name = "model.layers.1.mlp.up_proj.weight";
-  weights_.erase(name);
-  EXPECT_THAT(Message(weights_), AllOf(HasSubstr(folder_.path().string()), HasSubstr(name),
-                                       HasSubstr("[40, 32]"), HasSubstr("Usual cure")));
-}
-
-TEST_F(Refusal, AWeightWithoutAPlace) {
-  const std::string name = "model.layers.2.mlp.up_proj.weight";
-  weights_[name] = weights_.at("model.layers.1.mlp.up_proj.weight");
+TEST_F(Refusal, AWeightThatIsMissingWithoutAPlaceOrOfAnotherShape) {
+  const std::string up = "model.layers.1.mlp.up_proj.weight";
+  auto missing = weights_;
+  missing.erase(up);
+  EXPECT_THAT(Message(missing), AllOf(HasSubstr(folder_.path().string()), HasSubstr(up),
+                                      HasSubstr("[40, 32]"), HasSubstr("Usual cure")));
+  auto more = weights_;
+  const std::string other = "model.layers.2.mlp.up_proj.weight";
+  more[other] = weights_.at(up);
+  EXPECT_THAT(Message(more), AllOf(HasSubstr(other), HasSubstr("[40, 32]"), HasSubstr("no place")));
+  const std::string key = "model.layers.0.self_attn.k_proj.weight";
+  weights_[key] = weights_.at("model.layers.0.self_attn.q_proj.weight");
   EXPECT_THAT(Message(weights_),
-              AllOf(HasSubstr(name), HasSubstr("[40, 32]"), HasSubstr("no place")));
-}
-
-TEST_F(Refusal, AWeightOfAnotherShape) {
-  const std::string name = "model.layers.0.self_attn.k_proj.weight";
-  weights_[name] = weights_.at("model.layers.0.self_attn.q_proj.weight");
-  EXPECT_THAT(Message(weights_),
-              AllOf(HasSubstr(name), HasSubstr("[32, 32]"), HasSubstr("[16, 32]")));
+              AllOf(HasSubstr(key), HasSubstr("[32, 32]"), HasSubstr("[16, 32]")));
 }
 
 TEST_F(Refusal, ATiedOutputThatDiffers) {
