@@ -2,11 +2,12 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "common/error.h"
 #include "common/file.h"
 #include "lm/model_files.h"
-#include "lm/weights/safetensors.h"
+#include "lm/weights/model_config.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -14,9 +15,7 @@ namespace {
 
 std::string WithType(const std::string& text, WeightType type) {
   auto config = nlohmann::ordered_json::parse(text);
-  const char* name = type == WeightType::kF32   ? "float32"
-                     : type == WeightType::kF16 ? "float16"
-                                                : "bfloat16";
+  const std::string_view name = NameOf(kTorchTypes, type);
   // Newer files have "dtype", older ones "torch_dtype"; if neither is present, both are written.
   const bool newer = config.contains("dtype");
   if (newer) config["dtype"] = name;

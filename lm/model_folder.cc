@@ -129,13 +129,13 @@ LoadedModel LoadModel(const fs::path& dir, const std::string& name,
   model.chat = MakeChatTemplate(options.chat_template, *model.tokenizer, options.chat_date,
                                 options.chat_kwargs);
   model.stop_tokens = model.chat->stop_tokens();
-  for (const int32_t token : ReadModelConfig(folder).eos_tokens) {
+  const ModelConfig config = ReadModelConfig(folder);
+  for (const int32_t token : config.eos_tokens) {
     if (std::ranges::find(model.stop_tokens, token) == model.stop_tokens.end()) {
       model.stop_tokens.push_back(token);
     }
   }
   if (weights == nullptr) weights = OpenWeights(found);
-  const ModelConfig config = ReadModelConfig(folder);
   RequireRows(*model.tokenizer, config.vocab_size, folder);
   model.identify = [described = DescribeFolder(folder, model.chat->identity(), options.decoder)](
                        const WeightSource& source) {

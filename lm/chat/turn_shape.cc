@@ -9,10 +9,6 @@ namespace {
 
 using jinja::Rendered;
 
-std::string Spelling(const Tokenizer& tokenizer, std::optional<int32_t> id) {
-  return id ? tokenizer.TokenBytes(*id) : "";
-}
-
 // The special tokens that end a turn or a text in known families of models.
 constexpr std::string_view kEnds[] = {"<|im_end|>",      "<|eot_id|>",    "<|eom_id|>",
                                       "<|end_of_text|>", "<|endoftext|>", "<|end|>",
@@ -83,7 +79,7 @@ class Measurer {
     talk.push_back({"assistant", "First answer."});
     talk.push_back({"user", "Second question."});
     talk.push_back({"assistant", "Second answer."});
-    const std::string eos = Spelling(tokenizer_, tokenizer_.eos());
+    const std::string eos = tokenizer_.eos() ? tokenizer_.TokenBytes(*tokenizer_.eos()) : "";
     std::string end;
     if (const auto all = Render(talk, false); all && !all->marks.empty()) {
       std::optional<size_t> begin;

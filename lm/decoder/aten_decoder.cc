@@ -205,8 +205,7 @@ class AtenDecoder : public Decoder {
     if (config_.normal_experts) weights = weights / weights.sum(-1, /*keepdim=*/true);
     Tensor sum = at::zeros_like(y);
     for (size_t e = 0; e < layer.experts.size(); ++e) {
-      const Tensor chosen =
-          std::get<1>(top).eq(static_cast<int64_t>(e));  // [M, experts of a token]
+      const Tensor chosen = std::get<1>(top).eq(static_cast<int64_t>(e));  // [M, token_experts]
       const Tensor rows = chosen.any(-1).nonzero().view(-1);
       if (rows.numel() == 0) continue;
       const Tensor weight = (weights * chosen).sum(-1, /*keepdim=*/true).index_select(0, rows);
@@ -234,7 +233,7 @@ class AtenDecoder : public Decoder {
     Load(from.key, layer.key);
     Load(from.value, layer.value);
     Load(from.output, layer.output);
-    if (from.experts.empty()) return Load({from.gate, from.up, from.down}, layer.mlp);
+    if (from.experts.empty()) return Load(from.mlp, layer.mlp);
     Load(from.router, layer.router);
     layer.experts.resize(from.experts.size());
     for (size_t e = 0; e < from.experts.size(); ++e) Load(from.experts[e], layer.experts[e]);

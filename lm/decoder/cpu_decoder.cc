@@ -120,8 +120,7 @@ class CpuDecoder : public Decoder {
   // The factors of a norm; empty: there is none.
   std::vector<float> Norm(const Weight* weight) const {
     if (weight == nullptr) return {};
-    std::vector<float> values(weight->shape[0]);
-    ReadWeight(*weight, 0, weight->shape[0], values.data());
+    std::vector<float> values = ReadWeight(*weight);
     if (config_.norm_plus_one) {
       for (float& value : values) value += 1;
     }
@@ -137,10 +136,7 @@ class CpuDecoder : public Decoder {
     layer.mlp_out_norm = Norm(from.mlp_out_norm);
     layer.query_key_value.Pack({from.query, from.key, from.value}, weights_, kernels_, team_);
     layer.output.Pack({from.output}, weights_, kernels_, team_);
-    if (from.experts.empty()) {
-      Pack({from.gate, from.up, from.down}, layer.mlp);
-      return;
-    }
+    if (from.experts.empty()) return Pack(from.mlp, layer.mlp);
     // Which experts a token has depends on small differences.
     layer.router.Pack({from.router}, WeightType::kF32, kernels_, team_);
     layer.experts.resize(from.experts.size());

@@ -117,7 +117,8 @@ LayerWeights TakeLayer(const ModelConfig& c, Taker& taker, int64_t index,
     TakeFused(taker, prefix + "self_attn.qkv_proj", c.hidden_size,
               {{&layer.query, queries}, {&layer.key, keys}, {&layer.value, keys}}, parts);
     TakeFused(taker, prefix + "mlp.gate_up_proj", c.hidden_size,
-              {{&layer.gate, c.intermediate_size}, {&layer.up, c.intermediate_size}}, parts);
+              {{&layer.mlp.gate, c.intermediate_size}, {&layer.mlp.up, c.intermediate_size}},
+              parts);
   } else {
     layer.query = taker.Linear(prefix + "self_attn.q_proj", queries, c.hidden_size, c.qkv_bias);
     layer.key = taker.Linear(prefix + "self_attn.k_proj", keys, c.hidden_size, c.qkv_bias);
@@ -145,13 +146,10 @@ LayerWeights TakeLayer(const ModelConfig& c, Taker& taker, int64_t index,
       layer.experts.push_back(mlp(fmt::format("{}.experts.{}", module, e), names));
     }
   } else if (c.fused) {
-    layer.down =
+    layer.mlp.down =
         taker.Linear(prefix + "mlp.down_proj", c.hidden_size, c.intermediate_size, c.mlp_bias);
   } else {
-    const MlpWeights one = mlp(prefix + "mlp", {});
-    layer.gate = one.gate;
-    layer.up = one.up;
-    layer.down = one.down;
+    layer.mlp = mlp(prefix + "mlp", {});
   }
   return layer;
 }

@@ -34,10 +34,8 @@ struct LayerWeights {
   const Weight* key_norm = nullptr;
   const Weight* mlp_norm = nullptr;      // [width]
   const Weight* mlp_out_norm = nullptr;  // of what the MLP adds
-  LinearWeights gate;  // these three as in MlpWeights; none where there are experts
-  LinearWeights up;
-  LinearWeights down;
-  LinearWeights router;  // [experts, width]; none without experts, as the next
+  MlpWeights mlp;                        // none where there are experts
+  LinearWeights router;                  // [experts, width]; none without experts, as the next
   std::vector<MlpWeights> experts;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lm/kernels/block_panels.h"
+#include "lm/weights/half.h"
 #include "lm/weights/mapped_file.h"
 #include "lm/weights/quantised.h"
 
@@ -70,7 +71,7 @@ void PackedMatrix::Pack(const std::vector<LinearWeights>& parts, std::optional<W
                         const Kernels& kernels, ThreadTeam& team) {
   kernels_ = &kernels;
   inputs_ = parts[0].weight->shape[1];
-  outputs_ = 0;
+  int64_t outputs = 0;
   size_t index = 0;
   for (size_t first = 0, end = 0; first < parts.size(); first = end, ++index) {
     const WeightType type = TypeInMemory(*parts[first].weight, as);
@@ -78,13 +79,13 @@ void PackedMatrix::Pack(const std::vector<LinearWeights>& parts, std::optional<W
     if (index == sections_.size()) sections_.emplace_back();
     sections_[index].type = type;
     PackSection(parts, first, end, sections_[index], team);
-    outputs_ += sections_[index].outputs;
+    outputs += sections_[index].outputs;
   }
   sections_.resize(index);
   MakeSlices();
   // The configuration decides whether there is a bias, so a Load cannot change it.
   if (parts[0].bias == nullptr) return;
-  bias_.resize(Padded(outputs_));
+  bias_.resize(Padded(outputs));
   float* bias = bias_.data();
   for (const LinearWeights& part : parts) {
     ReadWeight(*part.bias, 0, part.bias->shape[0], bias);

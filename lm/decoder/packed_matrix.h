@@ -23,8 +23,7 @@ class PackedMatrix {
   void Pack(const std::vector<LinearWeights>& parts, std::optional<WeightType> as,
             const Kernels& kernels, ThreadTeam& team);
 
-  int64_t outputs() const { return outputs_; }  // without padding
-  LeftForms forms() const;                      // that Multiply needs
+  LeftForms forms() const;  // that Multiply needs
 
   // Slices of kSlice outputs, by which threads share a product.
   int64_t slices() const { return static_cast<int64_t>(slices_.size()); }
@@ -59,7 +58,6 @@ class PackedMatrix {
 
   const Kernels* kernels_ = nullptr;
   int64_t inputs_ = 0;
-  int64_t outputs_ = 0;
   std::vector<Section> sections_;
   std::vector<Slice> slices_;
   std::vector<float> bias_;  // padded to whole slices; empty: none

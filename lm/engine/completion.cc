@@ -73,12 +73,9 @@ void LeaveOutStop(const Tokenizer& tokenizer, GeneratedSequence& sequence, bool 
   if (!sequence.alternatives.empty()) sequence.alternatives.resize(kept);
 }
 
-GenerationJob::GenerationJob(GenerationRequest request,
-                             std::shared_ptr<std::atomic<bool>> cancelled,
-                             const Tokenizer& tokenizer, const DecoderShape& shape)
-    : TypedJob(std::move(cancelled), static_cast<int64_t>(request.prompt.size())),
-      request_(std::move(request)),
-      not_begun_(request_.n) {
+GenerationJob::GenerationJob(GenerationRequest request, const Tokenizer& tokenizer,
+                             const DecoderShape& shape)
+    : Job(std::ssize(request.prompt)), request_(std::move(request)), not_begun_(request_.n) {
   request_.params.max_tokens = static_cast<int>(
       std::min<int64_t>(request_.params.max_tokens, Capacity(shape) - prompt_tokens()));
   for (int i = 0; i < request_.n; ++i) {
@@ -86,7 +83,8 @@ GenerationJob::GenerationJob(GenerationRequest request,
   }
 }
 
-Generation GenerationJob::TakeResult() {
+void GenerationJob::Deliver() {
+  if (error) return promise_.set_value(tl::make_unexpected(*std::move(error)));
   Generation generation;
   generation.prompt_tokens = prompt_tokens();
   generation.cached_tokens = cached_tokens;
@@ -94,7 +92,7 @@ Generation GenerationJob::TakeResult() {
   for (const auto& sequence : sequences) {
     generation.sequences.push_back(static_cast<CompletionSequence&>(*sequence).TakeOutput());
   }
-  return generation;
+  promise_.set_value(std::move(generation));
 }
 
 CompletionSequence::CompletionSequence(GenerationJob& job, int index, const Tokenizer& tokenizer)

@@ -1,7 +1,7 @@
 // Generation: the n completions of a request.
 #pragma once
 
-#include <memory>
+#include <future>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -22,18 +22,19 @@ std::optional<Error> Check(const GenerationRequest& request, const DecoderShape&
 void LeaveOutStop(const Tokenizer& tokenizer, GeneratedSequence& sequence,
                   bool continues_text = false);
 
-class GenerationJob : public TypedJob<Generation> {
+class GenerationJob : public Job {
  public:
   // `request` has passed Check. max_tokens is limited to the rest of the context.
-  GenerationJob(GenerationRequest request, std::shared_ptr<std::atomic<bool>> cancelled,
-                const Tokenizer& tokenizer, const DecoderShape& shape);
+  GenerationJob(GenerationRequest request, const Tokenizer& tokenizer, const DecoderShape& shape);
 
- protected:
-  Generation TakeResult() override;
+  // Called once.
+  Pending<Generation> pending() { return {promise_.get_future(), cancelled_}; }
+  void Deliver() override;
 
  private:
   friend class CompletionSequence;
 
+  std::promise<Result<Generation>> promise_;
   GenerationRequest request_;
   std::vector<float>
       prompt_logits_;  // logits of the prompt's last token, while some completions have not begun

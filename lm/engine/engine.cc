@@ -15,11 +15,10 @@
 namespace agentr {
 namespace {
 
-template <typename T>
-Pending<T> Answered(Result<T> result) {
-  std::promise<Result<T>> promise;
-  promise.set_value(std::move(result));
-  return Pending<T>(promise.get_future(), std::make_shared<std::atomic<bool>>(false));
+Pending<Generation> Refused(Error error) {
+  std::promise<Result<Generation>> promise;
+  promise.set_value(tl::make_unexpected(std::move(error)));
+  return {promise.get_future(), std::make_shared<std::atomic<bool>>(false)};
 }
 
 const EngineOptions& Checked(const EngineOptions& options) {
@@ -50,7 +49,14 @@ class Engine::Loop {
     thread_.join();
   }
 
-  void Submit(std::unique_ptr<Job> job) { Post(std::move(job)); }
+  Pending<Generation> Generate(GenerationRequest request) {
+    const DecoderShape& shape = decoder_.shape();
+    if (auto error = Check(request, shape)) return Refused(*std::move(error));
+    auto job = std::make_unique<GenerationJob>(std::move(request), tokenizer_, shape);
+    Pending<Generation> pending = job->pending();
+    Post(std::move(job));
+    return pending;
+  }
 
   Pending<int64_t> Load(std::shared_ptr<const WeightSource> weights) {
     WeightsRequest request;
@@ -68,9 +74,6 @@ class Engine::Loop {
         std::ranges::count_if(inbox_, [](const Request& request) { return IsJob(request); }));
     return stats;
   }
-
-  const DecoderShape& shape() const { return decoder_.shape(); }
-  const Tokenizer& tokenizer() const { return tokenizer_; }
 
  private:
   struct WeightsRequest {
@@ -142,10 +145,7 @@ class Engine::Loop {
     next_weights_.reset();
     Result<int64_t> version = Fail(ErrorKind::kCancelled, "the request was cancelled");
     if (!*request.cancelled) version = scheduler_.Load(std::move(request.weights));
-    {
-      std::lock_guard lock(mutex_);
-      stats_ = scheduler_.stats();
-    }
+    Publish();
     request.loaded.set_value(std::move(version));
   }
 
@@ -181,16 +181,7 @@ Engine::Engine(Decoder& decoder, const Tokenizer& tokenizer, EngineOptions optio
 Engine::~Engine() = default;
 
 Pending<Generation> Engine::Generate(GenerationRequest request) {
-  const DecoderShape& shape = loop_->shape();
-  if (auto error = Check(request, shape)) {
-    return Answered<Generation>(tl::make_unexpected(*std::move(error)));
-  }
-  const auto cancelled = std::make_shared<std::atomic<bool>>(false);
-  auto job =
-      std::make_unique<GenerationJob>(std::move(request), cancelled, loop_->tokenizer(), shape);
-  Pending<Generation> pending = job->pending(cancelled);
-  loop_->Submit(std::move(job));
-  return pending;
+  return loop_->Generate(std::move(request));
 }
 
 Pending<int64_t> Engine::Load(std::shared_ptr<const WeightSource> weights) {

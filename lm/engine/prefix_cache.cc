@@ -24,10 +24,7 @@ std::span<const int32_t> TokensOf(const T& node) {
 std::span<const int32_t> TokensOf(const std::span<const int32_t>& tokens) { return tokens; }
 
 int32_t CommonLength(std::span<const int32_t> a, std::span<const int32_t> b) {
-  const size_t length = std::min(a.size(), b.size());
-  const auto end =
-      std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(length), b.begin());
-  return static_cast<int32_t>(end.first - a.begin());
+  return static_cast<int32_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
 
 bool StartsWith(std::span<const int32_t> tokens, std::span<const int32_t> beginning) {
@@ -42,9 +39,7 @@ std::span<const int32_t> Part(std::span<const int32_t> tokens, size_t begin, int
 
 template <typename A, typename B>
 bool PrefixCache::ByTokens::operator()(const A& a, const B& b) const {
-  const std::span<const int32_t> left = TokensOf(a);
-  const std::span<const int32_t> right = TokensOf(b);
-  return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end());
+  return std::ranges::lexicographical_compare(TokensOf(a), TokensOf(b));
 }
 
 bool PrefixCache::LetGoEarlier::operator()(const Node* a, const Node* b) const {

@@ -198,9 +198,8 @@ Sequence* Scheduler::FindPrefixOwner(const Sequence& sequence, int32_t& shared) 
       shared = other->size();  // with the logits of its last token
       return other;
     }
-    const auto end =
-        std::mismatch(needed.begin(), needed.end(), other->tokens().begin(), other->tokens().end());
-    const auto common = static_cast<int32_t>(end.first - needed.begin());
+    const auto end = std::ranges::mismatch(needed, other->tokens()).in1;
+    const auto common = static_cast<int32_t>(end - needed.begin());
     if (common <= std::max(shared, other->table.tokens())) continue;
     shared = common;
     prefix_owner = other;

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <future>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,8 +23,7 @@ class Sequence;
 // A request in progress: one or more sequences and the receiver of their result.
 class Job {
  public:
-  Job(std::shared_ptr<std::atomic<bool>> cancelled, int64_t prompt_tokens)
-      : cancelled_(std::move(cancelled)), prompt_tokens_(prompt_tokens) {}
+  explicit Job(int64_t prompt_tokens) : prompt_tokens_(prompt_tokens) {}
   virtual ~Job() = default;
 
   bool cancelled() const { return *cancelled_; }
@@ -40,8 +38,10 @@ class Job {
   std::optional<Error> error;   // why the request failed
   bool finished = false;        // all its sequences are computed, or it failed
 
+ protected:
+  const std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
+
  private:
-  std::shared_ptr<std::atomic<bool>> cancelled_;
   int64_t prompt_tokens_;
 };
 
@@ -80,30 +80,6 @@ class Sequence {
 
  private:
   Job* job_;
-};
-
-// A Job with a result of type T.
-template <typename T>
-class TypedJob : public Job {
- public:
-  using Job::Job;
-
-  Pending<T> pending(std::shared_ptr<std::atomic<bool>> cancelled) {
-    return Pending<T>(promise_.get_future(), std::move(cancelled));
-  }
-  void Deliver() override {
-    if (error) {
-      promise_.set_value(tl::make_unexpected(*std::move(error)));
-    } else {
-      promise_.set_value(TakeResult());
-    }
-  }
-
- protected:
-  virtual T TakeResult() = 0;
-
- private:
-  std::promise<Result<T>> promise_;
 };
 
 // The largest number of positions of a sequence: the model's context, or the whole pool if that is

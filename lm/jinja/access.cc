@@ -85,12 +85,9 @@ bool HasMethod(const Value& object, std::string_view name) {
 // A method that is not called immediately, as in a test whether it exists. It does not keep its
 // object, so that values cannot form a reference cycle.
 Value BoundMethod(std::string_view name) {
-  auto method = std::make_shared<Callable>();
-  method->name = name;
-  method->call = [name = method->name](Run& run, Arguments&) -> Value {
+  return NewCallable([name = std::string(name)](Run& run, Arguments&) -> Value {
     run.Refuse(fmt::format("a method, {}, that is kept before it is called", name));
-  };
-  return Value(std::shared_ptr<const Callable>(std::move(method)));
+  });
 }
 
 // Like getattr(object, name), for methods, namespaces and loops.

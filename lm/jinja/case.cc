@@ -55,6 +55,11 @@ Text UpperText(Run& run, const Text& text) {
   return ByPieces(text, [](std::string_view piece) { return Changed(piece, true); });
 }
 
+bool HasCase(Run& run, const Text& text, bool upper) {
+  const std::string raised = UpperText(run, text).bytes, lowered = LowerText(run, text).bytes;
+  return text.bytes == (upper ? raised : lowered) && raised != lowered;
+}
+
 Text CapitalizeText(Run& run, const Text& text) {
   if (text.bytes.empty()) return text;
   if (!IsAscii(text.bytes)) run.Refuse("capitalize of letters beyond ASCII");

@@ -107,29 +107,25 @@ ExpressionPtr ExpressionParser::ParseConditional() {
   return left;
 }
 
-ExpressionPtr ExpressionParser::ParseOr() {
-  ExpressionPtr left = ParseAnd();
-  while (IsName("or")) {
+ExpressionPtr ExpressionParser::ParseLogical(std::string_view name, Operand operand) {
+  ExpressionPtr left = (this->*operand)();
+  while (IsName(name)) {
     auto* node = New<Logical>();
     Advance();
+    node->is_and = name == "and";
     node->left = left;
-    node->right = ParseAnd();
+    node->right = (this->*operand)();
     left = node;
   }
   return left;
 }
 
+ExpressionPtr ExpressionParser::ParseOr() {
+  return ParseLogical("or", &ExpressionParser::ParseAnd);
+}
+
 ExpressionPtr ExpressionParser::ParseAnd() {
-  ExpressionPtr left = ParseNot();
-  while (IsName("and")) {
-    auto* node = New<Logical>();
-    Advance();
-    node->is_and = true;
-    node->left = left;
-    node->right = ParseNot();
-    left = node;
-  }
-  return left;
+  return ParseLogical("and", &ExpressionParser::ParseNot);
 }
 
 ExpressionPtr ExpressionParser::ParseNot() {
@@ -168,23 +164,22 @@ ExpressionPtr ExpressionParser::ParseCompare() {
   return node;
 }
 
-ExpressionPtr ExpressionParser::MakeBinary(const Token& token, ExpressionPtr left,
-                                           ExpressionPtr right) {
-  auto* node = New<Binary>(token.place);
-  node->operation = token.text;
-  node->left = left;
-  node->right = right;
-  return node;
+ExpressionPtr ExpressionParser::ParseBinary(std::initializer_list<std::string_view> operators,
+                                            Operand operand) {
+  ExpressionPtr left = (this->*operand)();
+  while (std::ranges::any_of(operators, [&](auto text) { return IsOperator(text); })) {
+    auto* node = New<Binary>();
+    node->operation = Current().text;
+    Advance();
+    node->left = left;
+    node->right = (this->*operand)();
+    left = node;
+  }
+  return left;
 }
 
 ExpressionPtr ExpressionParser::ParseSum() {
-  ExpressionPtr left = ParseConcat();
-  while (IsOperator("+") || IsOperator("-")) {
-    const Token& token = Current();
-    Advance();
-    left = MakeBinary(token, left, ParseConcat());
-  }
-  return left;
+  return ParseBinary({"+", "-"}, &ExpressionParser::ParseConcat);
 }
 
 ExpressionPtr ExpressionParser::ParseConcat() {
@@ -198,39 +193,28 @@ ExpressionPtr ExpressionParser::ParseConcat() {
 }
 
 ExpressionPtr ExpressionParser::ParseProduct() {
-  ExpressionPtr left = ParsePower();
-  while (IsOperator("*") || IsOperator("/") || IsOperator("//") || IsOperator("%")) {
-    const Token& token = Current();
-    Advance();
-    left = MakeBinary(token, left, ParsePower());
-  }
-  return left;
+  return ParseBinary({"*", "/", "//", "%"}, &ExpressionParser::ParsePower);
 }
 
 ExpressionPtr ExpressionParser::ParsePower() {
-  ExpressionPtr left = ParseUnary(true);
-  while (IsOperator("**")) {
-    const Token& token = Current();
-    Advance();
-    left = MakeBinary(token, left, ParseUnary(true));
-  }
-  return left;
+  return ParseBinary({"**"}, &ExpressionParser::ParseFiltered);
 }
 
-ExpressionPtr ExpressionParser::ParseUnary(bool with_filter) {
+ExpressionPtr ExpressionParser::ParseFiltered() { return ParseFilterExpression(ParseUnary()); }
+
+ExpressionPtr ExpressionParser::ParseUnary() {
   ExpressionPtr node;
   if (IsOperator("-") || IsOperator("+")) {
     const Nested nested(*this);
     auto* sign = New<Sign>();
     sign->negative = IsOperator("-");
     Advance();
-    sign->operand = ParseUnary(false);
+    sign->operand = ParseUnary();
     node = sign;
   } else {
     node = ParsePrimary();
   }
-  node = ParsePostfix(node);
-  return with_filter ? ParseFilterExpression(node) : node;
+  return ParsePostfix(node);
 }
 
 ExpressionPtr ExpressionParser::ParsePrimary() {

@@ -1,6 +1,7 @@
 // Parses the expressions of a template; base class of the parser of statements.
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,7 +14,7 @@
 
 namespace agentr::jinja {
 
-// Each function parses the same as the function of that name in Jinja's parser.
+// Each function parses the same as the function of that name in Jinja's parser, if there is one.
 class ExpressionParser {
  protected:
   explicit ExpressionParser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
@@ -81,7 +82,8 @@ class ExpressionParser {
   ExpressionPtr ParseConcat();
   ExpressionPtr ParseProduct();
   ExpressionPtr ParsePower();
-  ExpressionPtr ParseUnary(bool with_filter);
+  ExpressionPtr ParseFiltered();
+  ExpressionPtr ParseUnary();
   ExpressionPtr ParsePrimary();
   ExpressionPtr ParseName();
   ExpressionPtr ParseNumber();
@@ -94,7 +96,11 @@ class ExpressionParser {
   const Call* ParseCall(ExpressionPtr node);
   CallArguments ParseArguments();
   bool IsTupleEnd(std::string_view end) const;
-  ExpressionPtr MakeBinary(const Token& token, ExpressionPtr left, ExpressionPtr right);
+
+  using Operand = ExpressionPtr (ExpressionParser::*)();
+  // Operands with operators of one precedence between them, joined from the left.
+  ExpressionPtr ParseLogical(std::string_view name, Operand operand);
+  ExpressionPtr ParseBinary(std::initializer_list<std::string_view> operators, Operand operand);
 
   const std::vector<Token> tokens_;
   size_t at_ = 0;

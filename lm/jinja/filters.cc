@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <type_traits>
 
+#include "common/named_values.h"
 #include "lm/jinja/json.h"
 #include "lm/jinja/methods.h"
 #include "lm/jinja/operators.h"
@@ -80,24 +83,19 @@ Value StringFilter(Run& run, const Value& value, const Arguments& arguments) {
   return value.text() ? value : NewText(run, StringOf(run, value));
 }
 
-// Python's int() of a text in base 10: white space around, a sign, digits with single underscores.
-std::optional<int64_t> ParseInteger(Run& run, const Text& text) {
+// Python's int() in base 10 or float() of a text: white space around, a sign, and digits.
+// Underscores between them are refused. `name`: of the filter.
+template <typename Number>
+std::optional<Number> NumberIn(Run& run, const Text& text, const std::string& name) {
   std::string digits = Strip(text, {}).bytes;
-  if (!IsAscii(digits) || digits.find('_') != std::string::npos) run.Refuse("int of such a text");
+  if (!IsAscii(digits) || digits.find('_') != std::string::npos)
+    run.Refuse(name + " of such a text");
   if (digits.starts_with('+')) digits.erase(0, 1);
-  int64_t number = 0;
+  Number number = 0;
   const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (end.ec == std::errc::result_out_of_range) run.Refuse("an integer beyond 63 bits");
-  if (end.ec != std::errc() || end.ptr != digits.data() + digits.size()) return std::nullopt;
-  return number;
-}
-
-std::optional<double> ParseFloat(Run& run, const Text& text) {
-  std::string digits = Strip(text, {}).bytes;
-  if (!IsAscii(digits) || digits.find('_') != std::string::npos) run.Refuse("float of such a text");
-  if (digits.starts_with('+')) digits.erase(0, 1);
-  double number = 0;
-  const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (std::is_integral_v<Number> && end.ec == std::errc::result_out_of_range) {
+    run.Refuse("an integer beyond 63 bits");
+  }
   if (end.ec != std::errc() || end.ptr != digits.data() + digits.size()) return std::nullopt;
   return number;
 }
@@ -113,8 +111,10 @@ Value IntFilter(Run& run, const Value& value, const Arguments& arguments) {
   if (value.As<double>() || value.text()) {
     std::optional<double> number;
     if (value.text() != nullptr) {
-      if (const auto integer = ParseInteger(run, TextOf(run, value))) return Value(*integer);
-      number = ParseFloat(run, TextOf(run, value));
+      if (const auto integer = NumberIn<int64_t>(run, TextOf(run, value), "int")) {
+        return Value(*integer);
+      }
+      number = NumberIn<double>(run, TextOf(run, value), "float");
     } else {
       number = FloatOf(value);
     }
@@ -130,7 +130,7 @@ Value FloatFilter(Run& run, const Value& value, const Arguments& arguments) {
   if (value.IsUndefined()) run.FailUndefined(value);
   if (IsNumber(value)) return Value(FloatOf(value));
   std::optional<double> number;
-  if (value.text() != nullptr) number = ParseFloat(run, TextOf(run, value));
+  if (value.text() != nullptr) number = NumberIn<double>(run, TextOf(run, value), "float");
   return number ? Value(*number) : Or(a[0], Value(0.0));
 }
 
@@ -187,18 +187,13 @@ Value IndentFilter(Run& run, const Value& value, const Arguments& arguments) {
   return NewText(run, std::move(result));
 }
 
-Value CaseFilter(Run& run, const Value& value, const Arguments& arguments,
-                 Text (*change)(Run&, const Text&)) {
+template <Text (*kChange)(Run&, const Text&)>
+Value CaseFilter(Run& run, const Value& value, const Arguments& arguments) {
   BindArguments(run, "the filter", arguments, {});
-  return NewText(run, change(run, SoftText(run, value)));
+  return NewText(run, kChange(run, SoftText(run, value)));
 }
 
-struct NamedFilter {
-  std::string_view name;
-  FilterFunction call;
-};
-
-constexpr NamedFilter kTextFilters[] = {
+constexpr auto kTextFilters = std::to_array<NamedValue<FilterFunction>>({
     {"trim", TrimFilter},
     {"tojson", JsonFilter},
     {"default", DefaultFilter},
@@ -212,19 +207,15 @@ constexpr NamedFilter kTextFilters[] = {
     {"round", RoundFilter},
     {"safe", SafeFilter},
     {"indent", IndentFilter},
-    {"upper",
-     [](Run& r, const Value& v, const Arguments& a) { return CaseFilter(r, v, a, UpperText); }},
-    {"lower",
-     [](Run& r, const Value& v, const Arguments& a) { return CaseFilter(r, v, a, LowerText); }},
-    {"capitalize", [](Run& r, const Value& v,
-                      const Arguments& a) { return CaseFilter(r, v, a, CapitalizeText); }},
-};
+    {"upper", CaseFilter<UpperText>},
+    {"lower", CaseFilter<LowerText>},
+    {"capitalize", CaseFilter<CapitalizeText>},
+});
 
 }  // namespace
 
 FilterFunction FindTextFilter(std::string_view name) {
-  const auto* found = std::ranges::find(kTextFilters, name, &NamedFilter::name);
-  return found == std::end(kTextFilters) ? nullptr : found->call;
+  return ValueOf(kTextFilters, name).value_or(nullptr);
 }
 
 Value ApplyFilter(Run& run, std::string_view name, const Value& value, const Arguments& arguments) {

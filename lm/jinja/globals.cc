@@ -8,6 +8,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "common/named_values.h"
 #include "common/utf8.h"
 #include "lm/jinja/methods.h"
 #include "lm/jinja/operators.h"
@@ -72,12 +73,9 @@ Value JoinerFunction(Run& run, Arguments& arguments) {
   const Items a = BindArguments(run, "joiner", arguments, {"sep"});
   const Value separator = a[0].IsUndefined() ? Value(std::string(", ")) : a[0];
   if (separator.text() == nullptr) run.Refuse("a joiner of what is no text");
-  auto joiner = std::make_shared<Callable>();
-  joiner->name = "joiner";
-  joiner->call = [separator, used = std::make_shared<bool>(false)](Run&, Arguments&) {
+  return NewCallable([separator, used = std::make_shared<bool>(false)](Run&, Arguments&) {
     return std::exchange(*used, true) ? separator : Value(Text());
-  };
-  return Value(std::shared_ptr<const Callable>(std::move(joiner)));
+  });
 }
 
 Value RaiseFunction(Run& run, Arguments& arguments) {
@@ -120,7 +118,7 @@ int DepthOf(const Value& value) {
   return 0;
 }
 
-Value ValueOf(const nlohmann::ordered_json& json) {
+Value FromJson(const nlohmann::ordered_json& json) {
   if (json.is_string()) return Text(ToValidUtf8(json.get_ref<const std::string&>()));
   if (json.is_boolean()) return json.get<bool>();
   // An integer beyond 64 bits is a float here, as Jinja's own limits are not those of Python.
@@ -130,7 +128,7 @@ Value ValueOf(const nlohmann::ordered_json& json) {
   if (json.is_array()) {
     auto list = std::make_shared<List>();
     for (const auto& item : json) {
-      list->items.push_back(ValueOf(item));
+      list->items.push_back(FromJson(item));
       list->depth = std::max(list->depth, 1 + DepthOf(list->items.back()));
     }
     return Value(std::shared_ptr<const List>(std::move(list)));
@@ -138,7 +136,7 @@ Value ValueOf(const nlohmann::ordered_json& json) {
   if (!json.is_object()) return None{};
   auto dict = std::make_shared<Dict>();
   for (const auto& [name, value] : json.items()) {
-    dict->entries.emplace_back(Value(ToValidUtf8(name)), ValueOf(value));
+    dict->entries.emplace_back(Value(ToValidUtf8(name)), FromJson(value));
     dict->depth = std::max(dict->depth, 1 + DepthOf(dict->entries.back().second));
   }
   return Value(std::shared_ptr<const Dict>(std::move(dict)));
@@ -169,13 +167,7 @@ Value MessageList(std::span<const Message> messages) {
   return Value(std::shared_ptr<const List>(std::move(list)));
 }
 
-using Function = Value (*)(Run&, Arguments&);
-struct NamedFunction {
-  std::string_view name;
-  Function call;
-};
-
-constexpr NamedFunction kFunctions[] = {
+constexpr auto kFunctions = std::to_array<NamedValue<Value (*)(Run&, Arguments&)>>({
     {"range", RangeFunction},
     {"dict", DictFunction},
     {"namespace", NamespaceFunction},
@@ -183,19 +175,13 @@ constexpr NamedFunction kFunctions[] = {
     {"raise_exception", RaiseFunction},
     {"strftime_now", DateFunction},
     {"cycler", [](Run& run, Arguments&) -> Value { run.Refuse("the function cycler"); }},
-};
+});
 
 }  // namespace
 
 std::optional<Value> GlobalFunction(std::string_view name) {
-  for (const NamedFunction& function : kFunctions) {
-    if (function.name != name) continue;
-    auto callable = std::make_shared<Callable>();
-    callable->name = name;
-    callable->call = function.call;
-    return Value(std::shared_ptr<const Callable>(std::move(callable)));
-  }
-  return std::nullopt;
+  const auto function = ValueOf(kFunctions, name);
+  return function ? std::optional(NewCallable(*function)) : std::nullopt;
 }
 
 std::optional<Value> ConversationVariable(std::string_view name, std::span<const Message> messages,
@@ -208,7 +194,7 @@ std::optional<Value> ConversationVariable(std::string_view name, std::span<const
   }
   if (options.arguments != nullptr) {
     const auto given = options.arguments->find(name);
-    if (given != options.arguments->end()) return ValueOf(*given);
+    if (given != options.arguments->end()) return FromJson(*given);
   }
   const auto found = options.variables.find(std::string(name));
   return found == options.variables.end() ? std::nullopt : std::optional(Value(found->second));

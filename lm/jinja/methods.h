@@ -26,6 +26,8 @@ Text ReplaceText(Run& run, const Text& text, std::string_view from, const Text& 
 Text LowerText(Run& run, const Text& text);
 Text UpperText(Run& run, const Text& text);
 Text CapitalizeText(Run& run, const Text& text);
+// Python's isupper and islower: at least one cased letter, and none of the other case.
+bool HasCase(Run& run, const Text& text, bool upper);
 Text JoinTexts(Run& run, const Text& separator, const std::vector<Text>& parts);
 Value TextList(Run& run, std::vector<Text> parts);
 

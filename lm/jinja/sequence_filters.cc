@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <functional>
 
+#include "common/named_values.h"
+#include "common/text.h"
 #include "lm/jinja/filters.h"
 #include "lm/jinja/methods.h"
 #include "lm/jinja/operators.h"
@@ -20,11 +22,9 @@ Value AttributePath(Run& run, Value value, const Value& path) {
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find('.', begin), text.size());
     const std::string_view part = text.substr(begin, end - begin);
-    int64_t index = 0;
-    const auto read = std::from_chars(part.data(), part.data() + part.size(), index);
-    const bool number = !part.empty() && read.ec == std::errc() &&
-                        read.ptr == part.data() + part.size() && part[0] != '-';
-    value = ItemOf(run, value, number ? Value(index) : Value(std::string(part)));
+    const auto index = ParseNumber<int64_t>(part);
+    const bool number = index && part[0] != '-';
+    value = ItemOf(run, value, number ? Value(*index) : Value(std::string(part)));
     begin = end + 1;
   }
   return value;
@@ -152,7 +152,8 @@ Value UniqueFilter(Run& run, const Value& value, const Arguments& arguments) {
   return run.NewList(ListKind::kGenerator, std::move(items));
 }
 
-Value Extreme(Run& run, const Value& value, const Arguments& arguments, int sign) {
+template <int kSign>
+Value Extreme(Run& run, const Value& value, const Arguments& arguments) {
   const Items a = BindArguments(run, "min", arguments, {"case_sensitive", "attribute"});
   const auto key = [&](const Value& item) {
     return SortKey(run, AttributePath(run, item, a[1]), Truth(a[0]));
@@ -161,7 +162,7 @@ Value Extreme(Run& run, const Value& value, const Arguments& arguments, int sign
   if (items.empty()) return Value();
   size_t best = 0;
   for (size_t i = 1; i < items.size(); ++i) {
-    if (sign * Order(run, key(items[i]), key(items[best])) < 0) best = i;
+    if (kSign * Order(run, key(items[i]), key(items[best])) < 0) best = i;
   }
   return items[best];
 }
@@ -184,8 +185,9 @@ Arguments Rest(const Arguments& arguments, size_t count) {
   return rest;
 }
 
-Value Select(Run& run, const Value& value, const Arguments& arguments, bool keeps, bool attribute) {
-  const size_t named = attribute ? 1 : 0;
+template <bool kKeeps, bool kAttribute>
+Value Select(Run& run, const Value& value, const Arguments& arguments) {
+  const size_t named = kAttribute ? 1 : 0;
   if (arguments.positional.size() < named) run.Fail("the name of an attribute is missing");
   const bool has_test = arguments.positional.size() > named;
   const std::string test = has_test ? TextOf(run, arguments.positional[named]).bytes : "";
@@ -193,9 +195,9 @@ Value Select(Run& run, const Value& value, const Arguments& arguments, bool keep
   Items items;
   if (!Truth(value)) return run.NewList(ListKind::kGenerator, {});  // also for None, as in Jinja
   for (const Value& item : ItemsOf(run, value)) {
-    const Value tested = attribute ? AttributePath(run, item, arguments.positional[0]) : item;
+    const Value tested = kAttribute ? AttributePath(run, item, arguments.positional[0]) : item;
     const bool holds = has_test ? ApplyTest(run, test, tested, rest) : Truth(tested);
-    if (holds == keeps) items.push_back(item);
+    if (holds == kKeeps) items.push_back(item);
   }
   return run.NewList(ListKind::kGenerator, std::move(items));
 }
@@ -249,12 +251,7 @@ Value AttrFilter(Run& run, const Value& value, const Arguments& arguments) {
   return ItemOf(run, value, a[0]);
 }
 
-struct NamedSequenceFilter {
-  std::string_view name;
-  FilterFunction call;
-};
-
-constexpr NamedSequenceFilter kSequenceFilters[] = {
+constexpr auto kSequenceFilters = std::to_array<NamedValue<FilterFunction>>({
     {"length", LengthFilter},
     {"count", LengthFilter},
     {"list", ListFilter},
@@ -270,25 +267,18 @@ constexpr NamedSequenceFilter kSequenceFilters[] = {
     {"map", MapFilter},
     {"batch", BatchFilter},
     {"attr", AttrFilter},
-    {"min", [](Run& r, const Value& v, const Arguments& a) { return Extreme(r, v, a, 1); }},
-    {"max", [](Run& r, const Value& v, const Arguments& a) { return Extreme(r, v, a, -1); }},
-    {"select",
-     [](Run& r, const Value& v, const Arguments& a) { return Select(r, v, a, true, false); }},
-    {"reject",
-     [](Run& r, const Value& v, const Arguments& a) { return Select(r, v, a, false, false); }},
-    {"selectattr",
-     [](Run& r, const Value& v, const Arguments& a) { return Select(r, v, a, true, true); }},
-    {"rejectattr",
-     [](Run& r, const Value& v, const Arguments& a) { return Select(r, v, a, false, true); }},
-};
+    {"min", Extreme<1>},
+    {"max", Extreme<-1>},
+    {"select", Select<true, false>},
+    {"reject", Select<false, false>},
+    {"selectattr", Select<true, true>},
+    {"rejectattr", Select<false, true>},
+});
 
 }  // namespace
 
 FilterFunction FindSequenceFilter(std::string_view name) {
-  for (const NamedSequenceFilter& filter : kSequenceFilters) {
-    if (filter.name == name) return filter.call;
-  }
-  return nullptr;
+  return ValueOf(kSequenceFilters, name).value_or(nullptr);
 }
 
 }  // namespace agentr::jinja

@@ -160,12 +160,9 @@ Flow Generation::Execute(Run& run) const {
 
 Value MacroBody::Bind(Run& run) const {
   ++run.captures;
-  auto callable = std::make_shared<Callable>();
-  callable->name = name;
-  callable->call = [this, scope = run.scope](Run& other, Arguments& arguments) {
+  return NewCallable([this, scope = run.scope](Run& other, Arguments& arguments) {
     return Invoke(other, scope, arguments);
-  };
-  return Value(std::shared_ptr<const Callable>(std::move(callable)));
+  });
 }
 
 Value MacroBody::Invoke(Run& run, Scope* scope, Arguments& arguments) const {

@@ -3,9 +3,11 @@
 #include <unicode/uchar.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <functional>
 
+#include "common/named_values.h"
 #include "common/utf8.h"
 #include "lm/jinja/methods.h"
 #include "lm/jinja/operators.h"
@@ -74,13 +76,14 @@ std::vector<Text> SplitAt(Run& run, const Text& text, const std::string& separat
   return parts;
 }
 
-Value Split(Run& run, const Text& text, const Arguments& arguments, bool from_right) {
+template <bool kFromRight>
+Value Split(Run& run, const Text& text, const Arguments& arguments) {
   const Items a = BindArguments(run, "split", arguments, {"sep", "maxsplit"});
   int64_t limit = IntegerOr(run, a[1], -1);
   if (limit < 0) limit = kAll;
   const bool space = a[0].IsNone() || (a[0].IsUndefined() && arguments.positional.empty());
-  if (space) return TextList(run, SplitSpace(run, text, limit, from_right));
-  return TextList(run, SplitAt(run, text, TextOf(run, a[0]).bytes, limit, from_right));
+  if (space) return TextList(run, SplitSpace(run, text, limit, kFromRight));
+  return TextList(run, SplitAt(run, text, TextOf(run, a[0]).bytes, limit, kFromRight));
 }
 
 Value SplitLines(Run& run, const Text& text, const Arguments& arguments) {
@@ -102,43 +105,48 @@ Value SplitLines(Run& run, const Text& text, const Arguments& arguments) {
   return TextList(run, std::move(lines));
 }
 
-Value StripMethod(Run& run, const Text& text, const Arguments& arguments, StripSides sides) {
+template <bool kLeft, bool kRight>
+Value StripMethod(Run& run, const Text& text, const Arguments& arguments) {
+  constexpr StripSides sides{kLeft, kRight};
   const Items a = BindArguments(run, "strip", arguments, {"chars"});
   const bool space = a[0].IsNone() || arguments.positional.empty();
   return NewText(run, space ? Strip(text, sides) : Strip(text, TextOf(run, a[0]).bytes, sides));
 }
 
-bool Affixed(Run& run, const Text& text, const Arguments& arguments, bool end) {
+template <bool kEnd>
+Value Affixed(Run& run, const Text& text, const Arguments& arguments) {
   const Items a = BindArguments(run, "startswith", arguments, {"prefix"}, 1);
   const auto matches = [&](const Value& affix) {
     const std::string& other = TextOf(run, affix).bytes;
     run.Step(1 + other.size() / 64);
-    return end ? text.bytes.ends_with(other) : text.bytes.starts_with(other);
+    return kEnd ? text.bytes.ends_with(other) : text.bytes.starts_with(other);
   };
-  if (a[0].list() == nullptr) return matches(a[0]);
+  if (a[0].list() == nullptr) return Value(matches(a[0]));
   if (a[0].list()->kind != ListKind::kTuple) run.Fail("startswith takes a str or a tuple");
-  return std::ranges::any_of(a[0].list()->items, matches);
+  return Value(std::ranges::any_of(a[0].list()->items, matches));
 }
 
-Value RemoveAffix(Run& run, const Text& text, const Arguments& arguments, bool end) {
+template <bool kEnd>
+Value RemoveAffix(Run& run, const Text& text, const Arguments& arguments) {
   const Items a = BindArguments(run, "removeprefix", arguments, {"prefix"}, 1);
   const std::string& other = TextOf(run, a[0]).bytes;
   const size_t size = text.bytes.size();
-  if (end && text.bytes.ends_with(other)) {
+  if (kEnd && text.bytes.ends_with(other)) {
     return NewText(run, text.Slice(0, size - other.size()));
   }
-  if (!end && text.bytes.starts_with(other)) return NewText(run, text.Slice(other.size(), size));
+  if (!kEnd && text.bytes.starts_with(other)) return NewText(run, text.Slice(other.size(), size));
   return NewText(run, text);
 }
 
-Value Partition(Run& run, const Text& text, const Arguments& arguments, bool from_right) {
+template <bool kFromRight>
+Value Partition(Run& run, const Text& text, const Arguments& arguments) {
   const Items a = BindArguments(run, "partition", arguments, {"sep"}, 1);
   const std::string& separator = TextOf(run, a[0]).bytes;
   if (separator.empty()) run.Fail("the separator is empty");
-  const size_t at = Occurrences(text.bytes, separator, from_right).Next();
+  const size_t at = Occurrences(text.bytes, separator, kFromRight).Next();
   if (at == std::string::npos) {
     const Value empty(Text{});
-    return run.NewList(ListKind::kTuple, from_right ? Items{empty, empty, NewText(run, text)}
+    return run.NewList(ListKind::kTuple, kFromRight ? Items{empty, empty, NewText(run, text)}
                                                     : Items{NewText(run, text), empty, empty});
   }
   return run.NewList(
@@ -147,12 +155,12 @@ Value Partition(Run& run, const Text& text, const Arguments& arguments, bool fro
        NewText(run, text.Slice(at + separator.size(), text.bytes.size()))});
 }
 
-Value FindText(Run& run, const Text& text, const Arguments& arguments, bool from_right,
-               bool must_be_there) {
+template <bool kFromRight, bool kMustBeThere>
+Value FindText(Run& run, const Text& text, const Arguments& arguments) {
   const Items a = BindArguments(run, "find", arguments, {"sub"}, 1);
   const std::string& part = TextOf(run, a[0]).bytes;
-  const size_t at = Occurrences(text.bytes, part, from_right).Next();
-  if (at == std::string::npos && must_be_there) run.Fail("substring not found");
+  const size_t at = Occurrences(text.bytes, part, kFromRight).Next();
+  if (at == std::string::npos && kMustBeThere) run.Fail("substring not found");
   if (at == std::string::npos) return Value(int64_t{-1});
   return Value(static_cast<int64_t>(CountCharacters(std::string_view(text.bytes).substr(0, at))));
 }
@@ -188,16 +196,8 @@ bool All(const Text& text, const std::function<bool(int32_t)>& is) {
   return !text.bytes.empty();
 }
 
-// Python's isupper and islower: at least one cased letter, and none of the other case.
-bool HasCase(Run& run, const Text& text, bool upper) {
-  const std::string& bytes = text.bytes;
-  const std::string same = (upper ? UpperText(run, text) : LowerText(run, text)).bytes;
-  const std::string other = (upper ? LowerText(run, text) : UpperText(run, text)).bytes;
-  return bytes == same && bytes != other;
-}
-
 // A letter that follows no letter becomes upper case, others lower case.
-Value TitleMethod(Run& run, const Text& text) {
+Text TitleText(Run& run, const Text& text) {
   if (!IsAscii(text.bytes)) run.Refuse("title of letters beyond ASCII");
   Text result = LowerText(run, text);
   bool after_letter = false;
@@ -206,62 +206,52 @@ Value TitleMethod(Run& run, const Text& text) {
     if (letter && !after_letter) c = static_cast<char>(std::toupper(c));
     after_letter = letter;
   }
-  return NewText(run, std::move(result));
+  return result;
 }
-
-using Method = Value (*)(Run&, const Text&, const Arguments&);
-struct NamedMethod {
-  std::string_view name;
-  Method call;
-};
 
 Value NoArguments(Run& run, const Arguments& arguments, Value value) {
   BindArguments(run, "the method", arguments, {});
   return value;
 }
 
-constexpr NamedMethod kMethods[] = {
-    {"split", [](Run& r, const Text& t, const Arguments& a) { return Split(r, t, a, false); }},
-    {"rsplit", [](Run& r, const Text& t, const Arguments& a) { return Split(r, t, a, true); }},
+template <Text (*kChange)(Run&, const Text&)>
+Value CaseMethod(Run& run, const Text& text, const Arguments& arguments) {
+  return NoArguments(run, arguments, NewText(run, kChange(run, text)));
+}
+
+template <bool kUpper>
+Value HasCaseMethod(Run& run, const Text& text, const Arguments& arguments) {
+  return NoArguments(run, arguments, Value(HasCase(run, text, kUpper)));
+}
+
+using Method = Value (*)(Run&, const Text&, const Arguments&);
+
+constexpr auto kMethods = std::to_array<NamedValue<Method>>({
+    {"split", Split<false>},
+    {"rsplit", Split<true>},
     {"splitlines", SplitLines},
-    {"strip", [](Run& r, const Text& t, const Arguments& a) { return StripMethod(r, t, a, {}); }},
-    {"lstrip", [](Run& r, const Text& t,
-                  const Arguments& a) { return StripMethod(r, t, a, {.right = false}); }},
-    {"rstrip", [](Run& r, const Text& t,
-                  const Arguments& a) { return StripMethod(r, t, a, {.left = false}); }},
-    {"startswith",
-     [](Run& r, const Text& t, const Arguments& a) { return Value(Affixed(r, t, a, false)); }},
-    {"endswith",
-     [](Run& r, const Text& t, const Arguments& a) { return Value(Affixed(r, t, a, true)); }},
-    {"removeprefix",
-     [](Run& r, const Text& t, const Arguments& a) { return RemoveAffix(r, t, a, false); }},
-    {"removesuffix",
-     [](Run& r, const Text& t, const Arguments& a) { return RemoveAffix(r, t, a, true); }},
-    {"partition",
-     [](Run& r, const Text& t, const Arguments& a) { return Partition(r, t, a, false); }},
-    {"rpartition",
-     [](Run& r, const Text& t, const Arguments& a) { return Partition(r, t, a, true); }},
-    {"find",
-     [](Run& r, const Text& t, const Arguments& a) { return FindText(r, t, a, false, false); }},
-    {"rfind",
-     [](Run& r, const Text& t, const Arguments& a) { return FindText(r, t, a, true, false); }},
-    {"index",
-     [](Run& r, const Text& t, const Arguments& a) { return FindText(r, t, a, false, true); }},
-    {"rindex",
-     [](Run& r, const Text& t, const Arguments& a) { return FindText(r, t, a, true, true); }},
+    {"strip", StripMethod<true, true>},
+    {"lstrip", StripMethod<true, false>},
+    {"rstrip", StripMethod<false, true>},
+    {"startswith", Affixed<false>},
+    {"endswith", Affixed<true>},
+    {"removeprefix", RemoveAffix<false>},
+    {"removesuffix", RemoveAffix<true>},
+    {"partition", Partition<false>},
+    {"rpartition", Partition<true>},
+    {"find", FindText<false, false>},
+    {"rfind", FindText<true, false>},
+    {"index", FindText<false, true>},
+    {"rindex", FindText<true, true>},
     {"count", CountText},
     {"replace", ReplaceMethod},
     {"join", JoinMethod},
-    {"upper", [](Run& r, const Text& t,
-                 const Arguments& a) { return NoArguments(r, a, NewText(r, UpperText(r, t))); }},
-    {"lower", [](Run& r, const Text& t,
-                 const Arguments& a) { return NoArguments(r, a, NewText(r, LowerText(r, t))); }},
-    {"capitalize",
-     [](Run& r, const Text& t, const Arguments& a) {
-       return NoArguments(r, a, NewText(r, CapitalizeText(r, t)));
-     }},
-    {"title", [](Run& r, const Text& t,
-                 const Arguments& a) { return NoArguments(r, a, TitleMethod(r, t)); }},
+    {"upper", CaseMethod<UpperText>},
+    {"lower", CaseMethod<LowerText>},
+    {"capitalize", CaseMethod<CapitalizeText>},
+    {"title", CaseMethod<TitleText>},
+    {"isupper", HasCaseMethod<true>},
+    {"islower", HasCaseMethod<false>},
     {"isspace",
      [](Run& r, const Text& t, const Arguments& a) {
        return NoArguments(r, a, Value(All(t, IsSpaceCharacter)));
@@ -275,21 +265,15 @@ constexpr NamedMethod kMethods[] = {
      [](Run& r, const Text& t, const Arguments& a) {
        return NoArguments(r, a, Value(All(t, [](int32_t c) { return u_isalpha(c) != 0; })));
      }},
-    {"isupper", [](Run& r, const Text& t,
-                   const Arguments& a) { return NoArguments(r, a, Value(HasCase(r, t, true))); }},
-    {"islower", [](Run& r, const Text& t,
-                   const Arguments& a) { return NoArguments(r, a, Value(HasCase(r, t, false))); }},
-};
+});
 
 }  // namespace
 
 std::optional<Value> CallStringMethod(Run& run, const Text& text, std::string_view name,
                                       const Arguments& arguments) {
   run.Step(text.bytes.size() / 64);
-  for (const NamedMethod& method : kMethods) {
-    if (method.name == name) return method.call(run, text, arguments);
-  }
-  return std::nullopt;
+  const auto method = ValueOf(kMethods, name);
+  return method ? std::optional((*method)(run, text, arguments)) : std::nullopt;
 }
 
 }  // namespace agentr::jinja

@@ -1,9 +1,10 @@
 // Jinja's tests: the operators after `is`.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
+#include <array>
+#include <span>
 
+#include "common/named_values.h"
 #include "lm/jinja/filters.h"
 #include "lm/jinja/methods.h"
 #include "lm/jinja/operators.h"
@@ -27,20 +28,7 @@ int64_t NeedInteger(Run& run, const Value& value) {
   return IntegerOf(value);
 }
 
-// Python's isupper and islower of str(value).
-bool HasOneCase(Run& run, const Value& value, bool upper) {
-  const Text text = SoftText(run, value);
-  const std::string raised = UpperText(run, text).bytes, lowered = LowerText(run, text).bytes;
-  return text.bytes == (upper ? raised : lowered) && raised != lowered;
-}
-
-using TestFunction = bool (*)(Run&, const Value&);
-struct NamedTest {
-  std::string_view name;
-  TestFunction holds;
-};
-
-constexpr NamedTest kTests[] = {
+constexpr auto kTests = std::to_array<NamedValue<bool (*)(Run&, const Value&)>>({
     {"defined", [](Run&, const Value& v) { return !v.IsUndefined(); }},
     {"undefined", [](Run&, const Value& v) { return v.IsUndefined(); }},
     {"none", [](Run&, const Value& v) { return v.IsNone(); }},
@@ -57,16 +45,12 @@ constexpr NamedTest kTests[] = {
     {"callable", [](Run&, const Value& v) { return IsCallable(v); }},
     {"odd", [](Run& r, const Value& v) { return NeedInteger(r, v) % 2 != 0; }},
     {"even", [](Run& r, const Value& v) { return NeedInteger(r, v) % 2 == 0; }},
-    {"upper", [](Run& r, const Value& v) { return HasOneCase(r, v, true); }},
-    {"lower", [](Run& r, const Value& v) { return HasOneCase(r, v, false); }},
-};
+    {"upper", [](Run& r, const Value& v) { return HasCase(r, SoftText(r, v), true); }},
+    {"lower", [](Run& r, const Value& v) { return HasCase(r, SoftText(r, v), false); }},
+});
 
-struct NamedRelation {
-  std::string_view name;
-  std::string_view operation;
-};
-
-constexpr NamedRelation kRelations[] = {
+// The tests that are operators.
+constexpr NamedValue<std::string_view> kRelations[] = {
     {"==", "=="},      {"eq", "=="}, {"equalto", "=="}, {"!=", "!="},
     {"ne", "!="},      {">", ">"},   {"gt", ">"},       {"greaterthan", ">"},
     {">=", ">="},      {"ge", ">="}, {"<", "<"},        {"lt", "<"},
@@ -74,8 +58,7 @@ constexpr NamedRelation kRelations[] = {
 };
 
 bool IsKnownTest(std::string_view name) {
-  return std::ranges::find(kTests, name, &NamedTest::name) != std::end(kTests) ||
-         std::ranges::find(kRelations, name, &NamedRelation::name) != std::end(kRelations);
+  return ValueOf(kTests, name) || ValueOf(std::span(kRelations), name);
 }
 
 // The object itself; constants are equal by value.
@@ -91,15 +74,12 @@ bool IsSame(Run& run, const Value& a, const Value& b) {
 
 bool ApplyTest(Run& run, std::string_view name, const Value& value, const Arguments& arguments) {
   run.Step();
-  const auto* test = std::ranges::find(kTests, name, &NamedTest::name);
-  if (test != std::end(kTests)) {
+  if (const auto holds = ValueOf(kTests, name)) {
     BindArguments(run, name, arguments, {});
-    return test->holds(run, value);
+    return (*holds)(run, value);
   }
-  const auto* relation = std::ranges::find(kRelations, name, &NamedRelation::name);
-  if (relation != std::end(kRelations)) {
-    return Relation(run, relation->operation, value,
-                    BindArguments(run, name, arguments, {"other"}, 1)[0]);
+  if (const auto operation = ValueOf(std::span(kRelations), name)) {
+    return Relation(run, *operation, value, BindArguments(run, name, arguments, {"other"}, 1)[0]);
   }
   if (name == "divisibleby") {
     const int64_t by = NeedInteger(run, BindArguments(run, name, arguments, {"num"}, 1)[0]);

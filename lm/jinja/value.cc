@@ -15,36 +15,15 @@ namespace agentr::jinja {
 namespace {
 
 bool IsPrintable(int32_t code_point) {
-  if (code_point == ' ') return true;
-  switch (u_charType(code_point)) {
-    case U_UNASSIGNED:
-    case U_CONTROL_CHAR:
-    case U_FORMAT_CHAR:
-    case U_SURROGATE:
-    case U_PRIVATE_USE_CHAR:
-    case U_SPACE_SEPARATOR:
-    case U_LINE_SEPARATOR:
-    case U_PARAGRAPH_SEPARATOR:
-      return false;
-    default:
-      return true;
-  }
+  return code_point == ' ' || !(U_GET_GC_MASK(code_point) & (U_GC_C_MASK | U_GC_Z_MASK));
 }
 
 // Appends the character at `at` as Python's repr writes it in a string with quotes `quote`.
 std::string ReprCharacter(std::string_view bytes, char quote, int32_t code_point) {
-  switch (code_point) {
-    case '\n':
-      return "\\n";
-    case '\r':
-      return "\\r";
-    case '\t':
-      return "\\t";
-    case '\\':
-      return "\\\\";
-    default:
-      break;
-  }
+  constexpr std::string_view kEscaped = "\n\r\t\\", kLetters = "nrt\\";
+  const size_t at =
+      code_point < 0x80 ? kEscaped.find(static_cast<char>(code_point)) : kEscaped.npos;
+  if (at != kEscaped.npos) return std::string("\\") + kLetters[at];
   if (code_point == quote) return std::string("\\") + quote;
   if (IsPrintable(code_point)) return std::string(bytes);
   if (code_point < 0x100) return fmt::format("\\x{:02x}", code_point);
@@ -82,6 +61,10 @@ void AppendListRepr(Run& run, const List& list, Text& out) {
 }
 
 }  // namespace
+
+Value NewCallable(std::function<Value(Run&, Arguments&)> call) {
+  return Value(std::make_shared<const Callable>(Callable{std::move(call)}));
+}
 
 bool IsInteger(const Value& value) { return value.As<int64_t>() || value.As<bool>(); }
 bool IsNumber(const Value& value) { return IsInteger(value) || value.As<double>(); }

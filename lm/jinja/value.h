@@ -101,9 +101,9 @@ struct Arguments {
 };
 
 struct Callable {
-  std::string name;
   std::function<Value(Run&, Arguments&)> call;
 };
+Value NewCallable(std::function<Value(Run&, Arguments&)> call);
 
 // Python's rules for arithmetic: a bool counts as an int.
 bool IsInteger(const Value& value);

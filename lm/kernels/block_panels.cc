@@ -17,38 +17,24 @@ struct Layout {
 };
 
 Layout LayoutOf(WeightType type) {
-  Layout layout;
   switch (type) {
     case WeightType::kQ8_0:
-      layout.values = 32;
-      break;
+      return {.values = 32};
     case WeightType::kQ4_1:
-      layout.head = 4;
-      break;
+      return {.head = 4};
     case WeightType::kQ5_0:
-      layout.upper = 4;
-      break;
+      return {.upper = 4};
     case WeightType::kQ5_1:
-      layout.head = 4;
-      layout.upper = 4;
-      break;
+      return {.head = 4, .upper = 4};
     case WeightType::kQ4_K:
-      layout.head = 4;
-      layout.scales = 2;
-      break;
+      return {.head = 4, .scales = 2};
     case WeightType::kQ5_K:
-      layout.head = 4;
-      layout.scales = 2;
-      layout.upper = 4;
-      break;
+      return {.head = 4, .scales = 2, .upper = 4};
     case WeightType::kQ6_K:
-      layout.scales = 2;
-      layout.upper = 8;
-      break;
+      return {.scales = 2, .upper = 8};
     default:
-      break;
+      return {};
   }
-  return layout;
 }
 
 // Writes one part as column `c` of its place in a panel.

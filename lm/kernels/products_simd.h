@@ -86,9 +86,6 @@ struct Bf16 {
 };
 #endif
 
-template <class F>
-constexpr int kMaxRows = static_cast<int>(F::kVecs.size());
-
 using TileFunction = void (*)(const MatrixProduct&, const TilePlace&);
 
 // Vector v of a row of B; `panel` is the distance of panels in bytes.

@@ -28,7 +28,8 @@ struct Candidate {
   }
 };
 
-// A merge is written as "a b" or ["a", "b"].
+}  // namespace
+
 std::pair<std::string, std::string> MergeParts(const TokenizerJson& merge) {
   const nlohmann::json& value = merge.value();
   if (value.is_array() && value.size() == 2 && value[0].is_string() && value[1].is_string()) {
@@ -41,8 +42,6 @@ std::pair<std::string, std::string> MergeParts(const TokenizerJson& merge) {
   }
   return {text.substr(0, space), text.substr(space + 1)};
 }
-
-}  // namespace
 
 Bpe::Bpe(const TokenizerJson& model, bool byte_level, const std::unordered_set<int32_t>& special)
     : byte_level_(byte_level),

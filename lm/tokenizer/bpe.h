@@ -12,6 +12,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "lm/tokenizer/piece_cache.h"
@@ -19,6 +20,9 @@
 #include "lm/tokenizer/tokenizer_json.h"
 
 namespace agentr {
+
+// The tokens that a merge of tokenizer.json joins: "a b" or ["a", "b"]. Throws FatalError(kFile).
+std::pair<std::string, std::string> MergeParts(const TokenizerJson& merge);
 
 // Immutable and thread-safe.
 class Bpe {

@@ -62,8 +62,12 @@ FileTokenizer::FileTokenizer(const TokenizerJson& json, const TokenizerConfig& c
       decoder_(json["decoder"]),
       config_(config) {
   ReadTokens(json["model"]["vocab"]);
-  bos_ = Id(config.bos);
-  eos_ = Id(config.eos);
+  const auto id_of = [&](const char* name) {
+    const auto token = config.special_tokens.find(name);
+    return token == config.special_tokens.end() ? std::nullopt : Id(token->second);
+  };
+  bos_ = id_of("bos_token");
+  eos_ = id_of("eos_token");
   adds_bos_ = bos_ && config.adds_bos.value_or(PutsTokenBefore(json["post_processor"]));
 }
 

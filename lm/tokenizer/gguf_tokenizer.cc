@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/utf8.h"
+#include "lm/tokenizer/bpe.h"
 
 namespace agentr {
 namespace {
@@ -249,10 +250,8 @@ void PutBytePairs(const TokenizerJson& tokenizer, GgufVocabulary& vocabulary) {
   }
   vocabulary.pre = found->name;
   for (const TokenizerJson& merge : tokenizer["model"]["merges"].Items()) {
-    const json& value = merge.value();
-    vocabulary.merges.push_back(value.is_array() ? value[0].get<std::string>() + " " +
-                                                       value[1].get<std::string>()
-                                                 : merge.Text());
+    const auto [left, right] = MergeParts(merge);
+    vocabulary.merges.push_back(left + " " + right);
   }
 }
 
@@ -274,15 +273,8 @@ void PutScores(const TokenizerJson& tokenizer, GgufVocabulary& vocabulary) {
   std::unordered_map<std::string, float> ranks;
   float rank = 0;
   for (const TokenizerJson& merge : tokenizer["model"]["merges"].Items()) {
-    const json& value = merge.value();
-    std::string piece;
-    if (value.is_array()) {
-      piece = value[0].get<std::string>() + value[1].get<std::string>();
-    } else {
-      piece = merge.Text();
-      piece.erase(piece.find(' '), 1);
-    }
-    if (ranks.emplace(piece, rank).second) ++rank;
+    const auto [left, right] = MergeParts(merge);
+    if (ranks.emplace(left + right, rank).second) ++rank;
   }
   for (size_t id = 0; id < vocabulary.tokens.size(); ++id) {
     const std::string& token = vocabulary.tokens[id];
@@ -348,10 +340,8 @@ TokenizerConfig GgufTokenizerConfig(const GgufFile& file) {
     if (id < 0 || id >= static_cast<int64_t>(tokens.size())) {
       file.Refuse(field, fmt::format("is {}, no token of {}", id, tokens.size()));
     }
-    config.special_tokens[name] = std::string(tokens[id]);
+    if (!tokens[id].empty()) config.special_tokens[name] = std::string(tokens[id]);
   }
-  config.bos = config.special_tokens["bos_token"];
-  config.eos = config.special_tokens["eos_token"];
   // Without the field, llama.cpp puts BOS before texts of SentencePiece models, and of others where
   // the division says so.
   const bool byte_pairs = file.Get<std::string_view>("tokenizer.ggml.model") == "gpt2";
@@ -364,7 +354,6 @@ TokenizerConfig GgufTokenizerConfig(const GgufFile& file) {
         "GGUF file of the model, or its Hugging Face folder",
         file.path().string());
   }
-  std::erase_if(config.special_tokens, [](const auto& token) { return token.second.empty(); });
   if (file.Has("tokenizer.chat_template")) {
     config.chat_template = std::string(file.Get<std::string_view>("tokenizer.chat_template"));
     config.chat_template_file = "tokenizer.chat_template";

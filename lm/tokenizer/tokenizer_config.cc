@@ -63,9 +63,6 @@ TokenizerConfig ReadTokenizerConfig(const std::filesystem::path& folder) {
   if (const auto path = folder / "chat_template.jinja"; std::filesystem::exists(path)) {
     TakeTemplate(ReadFile(path), "chat_template.jinja", config);
   }
-  config.bos = config.special_tokens["bos_token"];
-  config.eos = config.special_tokens["eos_token"];
-  std::erase_if(config.special_tokens, [](const auto& token) { return token.second.empty(); });
   return config;
 }
 

@@ -10,11 +10,10 @@
 namespace agentr {
 
 struct TokenizerConfig {
-  std::string bos = {};  // spelling; empty if there is none
-  std::string eos = {};
   // Whether BOS stands before a text that is no conversation (add_bos_token); empty: not said.
   std::optional<bool> adds_bos = {};
-  std::map<std::string, std::string> special_tokens = {};  // bos_token and so on: spellings
+  std::map<std::string, std::string> special_tokens =
+      {};  // bos_token and so on: spellings, none empty
   // From chat_template.jinja, else tokenizer_config.json, else chat_template.json.
   std::string chat_template = {};
   std::string chat_template_file = {};  // the file that contained it; empty without a template

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <deque>
 #include <string_view>
 #include <thread>
@@ -15,7 +14,6 @@
 #include "common/file.h"
 #include "common/machine_limits.h"
 #include "lm/weights/config_fields.h"
-#include "lm/weights/half.h"
 #include "lm/weights/quantised.h"
 #include "lm/weights/safetensors.h"
 #include "lm/weights/safetensors_header.h"
@@ -111,14 +109,8 @@ void MergeRows(const Weight& from, const LowRank& low, int64_t first, int64_t en
       const float* const a = low.a.data() + r * width;
       for (int64_t c = 0; c < width; ++c) change[c] += factor * a[c];
     }
-    std::byte* const out = to + i * BytesOf(type, width);
-    for (int64_t c = 0; c < width; ++c) {
-      row[c] += static_cast<float>(low.scale) * change[c];
-      if (type == WeightType::kF32) continue;
-      const uint16_t bits = type == WeightType::kF16 ? ToF16(row[c]) : ToBf16(row[c]);
-      std::memcpy(out + c * sizeof bits, &bits, sizeof bits);
-    }
-    if (type == WeightType::kF32) std::memcpy(out, row.data(), width * sizeof(float));
+    for (int64_t c = 0; c < width; ++c) row[c] += static_cast<float>(low.scale) * change[c];
+    std::ranges::copy(StoredAs(type, row), to + i * BytesOf(type, width));
   }
 }
 

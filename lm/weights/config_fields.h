@@ -58,6 +58,9 @@ class ConfigFields {
     if (!(value > 0)) Refuse(name, fmt::format("is {}, not above 0", value));
     return value;
   }
+  double Positive(const std::string& name, double otherwise) const {
+    return Has(name) ? Positive(name) : otherwise;
+  }
 
   ConfigFields Object(const std::string& name) const {
     const nlohmann::json& value = Raw(name);

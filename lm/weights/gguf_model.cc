@@ -13,6 +13,7 @@
 #include "common/error.h"
 #include "common/text.h"
 #include "lm/weights/model_family.h"
+#include "lm/weights/quantised.h"
 
 namespace agentr {
 namespace {
@@ -90,9 +91,7 @@ std::vector<float> DivisorsIn(const GgufFile& file, const std::string& name) {
   if (found == file.tensors().end()) file.Refuse(name, "is missing");
   const Weight& weight = found->second;
   if (weight.type != WeightType::kF32) file.Refuse(name, "is not of type F32");
-  std::vector<float> divisors(weight.data.size() / sizeof(float));
-  std::memcpy(divisors.data(), weight.data.data(), divisors.size() * sizeof(float));
-  return divisors;
+  return ReadWeight(weight);
 }
 
 // The scaling of the rotary frequencies, as config.json would have it.
@@ -262,9 +261,8 @@ GgufWeights::GgufWeights(std::shared_ptr<const GgufFile> file)
     if (theirs.empty()) file_->Refuse(name, "has no place in a model of this architecture");
     Weight weight = tensor;
     if (family.norm_plus_one && theirs.ends_with("norm.weight")) SubtractOne(weight);
-    if (family.pairs && (theirs.find("q_proj") != std::string::npos ||
-                         theirs.find("k_proj") != std::string::npos)) {
-      const bool queries = theirs.find("q_proj") != std::string::npos;
+    const bool queries = theirs.find("q_proj") != std::string::npos;
+    if (family.pairs && (queries || theirs.find("k_proj") != std::string::npos)) {
       PutInHalves(weight,
                   config[queries ? "num_attention_heads" : "num_key_value_heads"].get<int64_t>());
     }
@@ -274,14 +272,9 @@ GgufWeights::GgufWeights(std::shared_ptr<const GgufFile> file)
 
 void GgufWeights::SubtractOne(Weight& weight) {
   if (weight.type != WeightType::kF32) file_->Refuse("a norm", "is not of type F32");
-  std::vector<std::byte>& copy = copies_.emplace_back(weight.data.begin(), weight.data.end());
-  for (size_t at = 0; at < copy.size(); at += sizeof(float)) {
-    float value;
-    std::memcpy(&value, copy.data() + at, sizeof value);
-    value -= 1;
-    std::memcpy(copy.data() + at, &value, sizeof value);
-  }
-  weight.data = copy;
+  std::vector<float> values = ReadWeight(weight);
+  for (float& value : values) value -= 1;
+  weight.data = copies_.emplace_back(StoredAs(WeightType::kF32, values));
   weight.mapped = false;
 }
 

@@ -108,8 +108,8 @@ int64_t OriginalContext(const ConfigFields& fields, const ConfigFields& rope) {
 
 // By how much the context is longer than that of the training.
 double ContextFactor(const ConfigFields& rope, const ModelConfig& config, int64_t original) {
-  if (rope.Has("factor")) return rope.Positive("factor");
-  return static_cast<double>(config.max_context) / static_cast<double>(original);
+  return rope.Positive("factor",
+                       static_cast<double>(config.max_context) / static_cast<double>(original));
 }
 
 // Pairs that turn often in the original context keep their frequency, those that turn less than
@@ -159,8 +159,7 @@ void ReadLongRope(const ConfigFields& fields, const ConfigFields& rope, ModelCon
   const double factor = ContextFactor(rope, config, config.rope_context);
   if (config.rope_context < 2) rope.Refuse("original_max_position_embeddings", "is below 2");
   const double logs = factor <= 1 ? 0 : std::log(factor) / std::log(config.rope_context);
-  config.rope_attention =
-      rope.Has("attention_factor") ? rope.Positive("attention_factor") : std::sqrt(1 + logs);
+  config.rope_attention = rope.Positive("attention_factor", std::sqrt(1 + logs));
 }
 
 void ReadLlama3Rope(const ConfigFields& rope, ModelConfig& config) {
@@ -187,7 +186,7 @@ void ReadDynamicRope(const ConfigFields& rope, ModelConfig& config) {
 // Transformers before version 5 wrote rope_theta beside rope_scaling; later versions write both
 // inside rope_parameters.
 void ReadRope(const ConfigFields& fields, ModelConfig& config) {
-  if (fields.Has("rope_theta")) config.rope_theta = fields.Positive("rope_theta");
+  config.rope_theta = fields.Positive("rope_theta", config.rope_theta);
   if (fields.Get<double>("partial_rotary_factor", 1) != 1) {
     fields.Refuse("partial_rotary_factor", "is not 1");
   }
@@ -204,7 +203,7 @@ void ReadRope(const ConfigFields& fields, ModelConfig& config) {
     }
     rope = rope.Object("full_attention");
   }
-  if (rope.Has("rope_theta")) config.rope_theta = rope.Positive("rope_theta");
+  config.rope_theta = rope.Positive("rope_theta", config.rope_theta);
   if (rope.Get<double>("partial_rotary_factor", 1) != 1) {
     rope.Refuse("partial_rotary_factor", "is not 1");
   }
@@ -272,10 +271,8 @@ void ReadGemma(const ConfigFields& fields, bool gguf, ModelConfig& config) {
   // transformers rounds it to the type of the weights, and llama.cpp does not.
   const bool rounded = !gguf && config.weight_type == WeightType::kBF16;
   config.embedding_scale = rounded ? FromBf16(ToBf16(static_cast<float>(root))) : root;
-  const double scalar = fields.Has("query_pre_attn_scalar")
-                            ? fields.Positive("query_pre_attn_scalar")
-                            : static_cast<double>(config.head_dim);
-  config.score_scale = std::sqrt(static_cast<double>(config.head_dim) / scalar);
+  const auto width = static_cast<double>(config.head_dim);
+  config.score_scale = std::sqrt(width / fields.Positive("query_pre_attn_scalar", width));
   ReadGemmaLayers(fields, config);
 }
 
@@ -299,14 +296,11 @@ void ReadFactors(const ConfigFields& fields, bool gguf, ModelConfig& config) {
   if (config.family == "gemma3_text") ReadGemma(fields, gguf, config);
   if (config.family == "smollm3") ReadRotaryLayers(fields, config);
   if (config.family != "granite") return;
-  const auto factor = [&](const char* name) {
-    return fields.Has(name) ? fields.Positive(name) : 1.0;
-  };
-  config.embedding_scale = factor("embedding_multiplier");
-  config.residual_scale = factor("residual_multiplier");
+  config.embedding_scale = fields.Positive("embedding_multiplier", 1);
+  config.residual_scale = fields.Positive("residual_multiplier", 1);
   config.score_scale =
-      factor("attention_multiplier") * std::sqrt(static_cast<double>(config.head_dim));
-  config.logit_scale = 1 / factor("logits_scaling");
+      fields.Positive("attention_multiplier", 1) * std::sqrt(static_cast<double>(config.head_dim));
+  config.logit_scale = 1 / fields.Positive("logits_scaling", 1);
 }
 
 void ReadExperts(const ConfigFields& fields, ModelConfig& config) {
@@ -378,9 +372,7 @@ void ReadBiases(const ConfigFields& fields, ModelConfig& config) {
 WeightType ReadType(const ConfigFields& fields) {
   const std::string name = fields.Has("dtype") ? "dtype" : "torch_dtype";
   const auto type = fields.Get<std::string>(name, "float32");
-  if (type == "float32") return WeightType::kF32;
-  if (type == "float16") return WeightType::kF16;
-  if (type == "bfloat16") return WeightType::kBF16;
+  if (const auto known = ValueOf(kTorchTypes, type)) return *known;
   fields.Refuse(name, fmt::format("is '{}'; float32, float16 and bfloat16 are supported", type));
 }
 
@@ -429,8 +421,7 @@ ModelConfig ReadModelConfig(const fs::path& folder) {
   ReadSizes(fields, config);
   if (config.family == "gemma3_text") {
     config.rope_theta = 1e6;
-    config.window_rope_theta =
-        fields.Has("rope_local_base_freq") ? fields.Positive("rope_local_base_freq") : 1e4;
+    config.window_rope_theta = fields.Positive("rope_local_base_freq", 1e4);
   }
   if (config.family == "smollm3") config.rope_theta = 2e6;
   if (!FamilyOf(config.family).experts.module.empty()) ReadExperts(fields, config);
@@ -439,7 +430,7 @@ ModelConfig ReadModelConfig(const fs::path& folder) {
   ReadBiases(fields, config);
   config.weight_type = ReadType(fields);
   ReadFactors(fields, gguf, config);
-  if (fields.Has("rms_norm_eps")) config.norm_epsilon = fields.Positive("rms_norm_eps");
+  config.norm_epsilon = fields.Positive("rms_norm_eps", config.norm_epsilon);
   const fs::path generation = folder / "generation_config.json";
   ReadSpecialTokens(!gguf && fs::exists(generation) ? std::vector{ReadFields(generation), fields}
                                                     : std::vector{fields},

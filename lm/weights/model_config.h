@@ -2,6 +2,7 @@
 // Face folder, or from a GGUF file.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -22,6 +23,12 @@ struct Llama3Rope {
   double high_freq_factor = 4;
   double original_max_position_embeddings = 8192;
 };
+
+// The types of numbers as config.json names them.
+inline constexpr std::array<NamedValue<WeightType>, 3> kTorchTypes = {
+    {{"float32", WeightType::kF32},
+     {"float16", WeightType::kF16},
+     {"bfloat16", WeightType::kBF16}}};
 
 struct ModelConfig {
   std::string family;  // ModelFamily::name

@@ -39,17 +39,8 @@ struct BlockSize {
   int64_t bytes = 0;
 };
 constexpr BlockSize BlockOf(WeightType type) {
-  constexpr std::array<BlockSize, 11> kSizes = {{{1, 4},
-                                                 {1, 2},
-                                                 {1, 2},
-                                                 {32, 34},
-                                                 {32, 18},
-                                                 {32, 20},
-                                                 {32, 22},
-                                                 {32, 24},
-                                                 {256, 144},
-                                                 {256, 176},
-                                                 {256, 210}}};
+  constexpr BlockSize kSizes[] = {{1, 4},   {1, 2},   {1, 2},     {32, 34},   {32, 18},  {32, 20},
+                                  {32, 22}, {32, 24}, {256, 144}, {256, 176}, {256, 210}};
   return kSizes[static_cast<size_t>(type)];
 }
 

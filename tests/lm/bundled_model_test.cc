@@ -2,14 +2,15 @@
 
 #include <gmock/gmock.h>
 
-#include "common/error.h"
 #include "common/file.h"
+#include "tests/common/file_faults.h"
 #include "tests/common/scratch_folder.h"
 
 namespace agentr {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class BundledModelTest : public ::testing::Test {
@@ -47,14 +48,8 @@ TEST_F(BundledModelTest, AFolderWithoutAConfigurationIsNone) {
 }
 
 TEST_F(BundledModelTest, WhereThereIsNoneTheMessageNamesTheCure) {
-  try {
-    BundledModelFolder(root_ / "bin");
-    FAIL() << "found one";
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    EXPECT_THAT(error.what(), HasSubstr("--model_dir"));
-    EXPECT_THAT(error.what(), HasSubstr((root_ / "bin").string()));
-  }
+  EXPECT_THAT(FileErrorOf([&] { BundledModelFolder(root_ / "bin"); }),
+              AllOf(HasSubstr("--model_dir"), HasSubstr((root_ / "bin").string())));
 }
 
 }  // namespace

@@ -10,9 +10,10 @@
 #include "lm/model_files.h"
 #include "lm/tokenizer/tokenizer.h"
 #include "lm/weights/model_config.h"
-#include "lm/weights/quantised.h"
 #include "tests/common/file_faults.h"
 #include "tests/common/scratch_folder.h"
+#include "tests/lm/expect_weights.h"
+#include "tests/lm/fatal_error_of.h"
 #include "tests/lm/tiny_adapter.h"
 #include "tests/lm/tiny_model_folder.h"
 
@@ -24,27 +25,8 @@ using ::testing::HasSubstr;
 
 const fs::path kGguf = AGENTR_SOURCE_DIR "/tests/golden/gguf";
 
-void ExpectWeights(const fs::path& model, const WeightSource& expected, double error) {
-  const auto written = OpenWeights(model);
-  ASSERT_EQ(written->weights().size(), expected.weights().size());
-  for (const auto& [name, weight] : expected.weights()) {
-    const Weight& other = written->weights().at(name);
-    ASSERT_EQ(other.shape, weight.shape) << name;
-    const std::vector<float> values = ReadWeight(weight), got = ReadWeight(other);
-    for (size_t i = 0; i < got.size(); ++i) {
-      ASSERT_NEAR(got[i], values[i], error * std::max(1.0f, std::abs(values[i]))) << name;
-    }
-  }
-}
-
 std::string ErrorOf(const ConvertModelOptions& options) {
-  try {
-    ConvertModel(options);
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    return error.what();
-  }
-  return "no error";
+  return FatalErrorOf(ExitCode::kUsage, [&] { ConvertModel(options); });
 }
 
 TEST(ConvertModel, AGgufFileBecomesAFolderAndAFileAgain) {

@@ -17,6 +17,7 @@
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/decoder/load_decoder.h"
 #include "tests/lm/decoder/paged_text.h"
+#include "tests/lm/fatal_error_of.h"
 #include "tests/lm/tiny_adapter.h"
 #include "tests/lm/tiny_model_folder.h"
 
@@ -29,24 +30,6 @@ using ::testing::HasSubstr;
 
 const fs::path kGoldenFolder = AGENTR_SOURCE_DIR "/tests/golden";
 
-std::vector<float> AllLogitsOf(Decoder& decoder, const std::vector<int32_t>& tokens) {
-  BlockSource source(decoder);
-  PagedText text{tokens, {}, 0};
-  const SequenceChunk chunk = text.Next(source, static_cast<int32_t>(tokens.size()));
-  const auto logits = decoder.Forward(std::span(&chunk, 1));
-  return {logits.begin(), logits.end()};
-}
-
-std::string UsageErrorOf(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    return error.what();
-  }
-  return "no error";
-}
-
 // The base lies at the place that the adapter names, from its own folder.
 TEST(FoundModel, AnAdapterOfPeftHasTheLogitsOfTheMergedModel) {
   for (const std::string name : {"qwen3", "phi3"}) {
@@ -56,7 +39,7 @@ TEST(FoundModel, AnAdapterOfPeftHasTheLogitsOfTheMergedModel) {
     const auto golden = nlohmann::json::parse(ReadFile(model.adapter / "golden.json"));
     const auto decoder = MakeDecoder(ReadModelConfig(model.base), OpenWeights(model),
                                      {.kv_cache_gib = 1.0 / 64, .threads = 1});
-    const std::vector<float> logits = AllLogitsOf(*decoder, golden["tokens"]);
+    const std::vector<float> logits = AllLogits(*decoder, golden["tokens"]);
     const auto rows = golden["logits"].get<std::vector<std::vector<float>>>();
     ASSERT_EQ(logits.size(), rows.size() * rows[0].size());
     for (size_t i = 0; i < logits.size(); ++i) {
@@ -164,8 +147,8 @@ TEST_F(AdapterOfTiny, ItsBaseIsWhereItOrTheOptionSays) {
   WriteTinyAdapter(adapter_, "owner/name");
   EXPECT_THAT(FileErrorOf([&] { FindModel(adapter_); }),
               AllOf(HasSubstr("an adapter of owner/name"), HasSubstr("--base_model")));
-  EXPECT_THAT(UsageErrorOf([&] { FindModel(scratch_ / "base", "bundled"); }),
-              HasSubstr("beneath an adapter"));
+  const auto usage = [&] { FindModel(scratch_ / "base", "bundled"); };
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, usage), HasSubstr("beneath an adapter"));
 }
 
 TEST_F(AdapterOfTiny, WhatIsNotSupportedIsNamed) {

@@ -2,17 +2,15 @@
 
 #include <gmock/gmock.h>
 
-#include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "common/error.h"
 #include "common/file.h"
 #include "lm/convert_model.h"
 #include "lm/tokenizer/tokenizer.h"
 #include "lm/weights/model_config.h"
-#include "lm/weights/quantised.h"
 #include "tests/common/file_faults.h"
 #include "tests/common/scratch_folder.h"
+#include "tests/lm/expect_weights.h"
 
 namespace agentr {
 namespace {
@@ -41,6 +39,13 @@ fs::path WriteFolder(const ScratchFolder& scratch, const std::string& model,
   return folder;
 }
 
+// Other values of fields of config.json.
+void Change(const fs::path& folder, const nlohmann::json& changes) {
+  auto config = nlohmann::json::parse(ReadFile(folder / "config.json"));
+  config.update(changes);
+  WriteFileAtomically(folder / "config.json", config.dump());
+}
+
 // Norms of Gemma have 1 added and subtracted again, and Q8_0 rounds to 1 / 127 of the greatest
 // value.
 TEST(ExportGguf, TheFileHasTheWeightsOfTheFolder) {
@@ -57,16 +62,7 @@ TEST(ExportGguf, TheFileHasTheWeightsOfTheFolder) {
       // What --dtype auto computes in.
       EXPECT_EQ(ReadModelConfig(file).weight_type,
                 type == WeightType::kQ8_0 ? WeightType::kBF16 : type);
-      const auto written = OpenWeights(file), read = OpenWeights(folder);
-      ASSERT_EQ(written->weights().size(), read->weights().size());
-      for (const auto& [name, weight] : read->weights()) {
-        const Weight& other = written->weights().at(name);
-        ASSERT_EQ(other.shape, weight.shape) << name;
-        const std::vector<float> expected = ReadWeight(weight), got = ReadWeight(other);
-        for (size_t i = 0; i < got.size(); ++i) {
-          ASSERT_NEAR(got[i], expected[i], error * std::max(1.0f, std::abs(expected[i]))) << name;
-        }
-      }
+      ExpectWeights(file, *OpenWeights(folder), error);
     }
   }
 }
@@ -79,13 +75,7 @@ TEST(ExportGguf, TheFileBecomesAFolderAgain) {
     const fs::path folder = WriteFolder(scratch, model, "gpt2"), file = scratch / "model.gguf";
     ExportGguf(folder, file, WeightType::kF32);
     ConvertModel({file, {}}, scratch / "again", WeightType::kF32);
-    const auto again = OpenWeights(scratch / "again"), first = OpenWeights(folder);
-    ASSERT_EQ(again->weights().size(), first->weights().size());
-    for (const auto& [name, weight] : first->weights()) {
-      const std::vector<float> expected = ReadWeight(weight),
-                               got = ReadWeight(again->weights().at(name));
-      for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], expected[i], 1e-6) << name;
-    }
+    ExpectWeights(scratch / "again", *OpenWeights(folder), 1e-6);
     EXPECT_EQ(ReadModelConfig(scratch / "again").family, ReadModelConfig(folder).family);
   }
 }
@@ -119,10 +109,8 @@ TEST(ExportGguf, TheFileHasTheTokenizerOfTheFolder) {
     SCOPED_TRACE(kind);
     const ScratchFolder scratch;
     const fs::path folder = WriteFolder(scratch, "qwen2", kind), file = scratch / "model.gguf";
-    auto config = nlohmann::json::parse(ReadFile(folder / "config.json"));
     const auto tokenizer = Tokenizer::Load(folder);
-    config["vocab_size"] = tokenizer->size() + 3;  // some rows without a token
-    WriteFileAtomically(folder / "config.json", config.dump());
+    Change(folder, {{"vocab_size", tokenizer->size() + 3}});  // some rows without a token
     ExportGguf(folder, file, WeightType::kF32);
     const auto written = Tokenizer::Load(file);
     EXPECT_EQ(written->size(), tokenizer->size() + 3);
@@ -139,9 +127,7 @@ TEST(ExportGguf, ASpaceBeforeATextGoesAlong) {
   const ScratchFolder scratch;
   const fs::path folder = WriteFolder(scratch, "qwen2", "mistral"), file = scratch / "model.gguf";
   const auto tokenizer = Tokenizer::Load(folder);
-  auto config = nlohmann::json::parse(ReadFile(folder / "config.json"));
-  config["vocab_size"] = tokenizer->size();
-  WriteFileAtomically(folder / "config.json", config.dump());
+  Change(folder, {{"vocab_size", tokenizer->size()}});
   ExportGguf(folder, file, WeightType::kF32);
   const auto written = Tokenizer::Load(file);
   const std::vector<int32_t> ids = tokenizer->Encode("a word");
@@ -179,9 +165,7 @@ TEST(ExportGguf, WhatHasNoFormIsRefused) {
   const ScratchFolder scratch;
   const auto refused = [&](const std::string& model, const nlohmann::json& changes) {
     const fs::path folder = WriteFolder(scratch, model, "gpt2");
-    auto config = nlohmann::json::parse(ReadFile(folder / "config.json"));
-    config.update(changes);
-    WriteFileAtomically(folder / "config.json", config.dump());
+    Change(folder, changes);
     const std::string message =
         FileErrorOf([&] { ExportGguf(folder, scratch / "model.gguf", WeightType::kF16); });
     EXPECT_FALSE(fs::exists(scratch / "model.gguf"));

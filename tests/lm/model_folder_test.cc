@@ -5,6 +5,7 @@
 #include "lm/weights/safetensors.h"
 #include "tests/clients/count_tokens.h"
 #include "tests/common/scratch_folder.h"
+#include "tests/lm/fatal_error_of.h"
 #include "tests/lm/tiny_model_folder.h"
 
 namespace agentr {
@@ -20,13 +21,9 @@ class ModelFolderTest : public ::testing::Test {
   ModelFolderTest() { WriteTinyModel(folder_); }
 
   // What loading the folder complains about.
-  std::string Complaint(const ModelFolderOptions& options = {}) const {
-    try {
-      LoadModel(folder_, "", options);
-      return "nothing";
-    } catch (const FatalError& error) {
-      return error.what();
-    }
+  std::string Complaint(const ModelFolderOptions& options = {},
+                        ExitCode code = ExitCode::kFile) const {
+    return FatalErrorOf(code, [&] { LoadModel(folder_, "", options); });
   }
 
   ScratchFolder scratch_;
@@ -131,7 +128,8 @@ TEST_F(ModelFolderTest, ATokenizerOfAnotherModelIsRefused) {
 }
 
 TEST_F(ModelFolderTest, SaysWhatIsMissing) {
-  EXPECT_THAT(Complaint({.chat_template = "chatml"}), HasSubstr("--chat_template"));
+  EXPECT_THAT(Complaint({.chat_template = "chatml"}, ExitCode::kUsage),
+              HasSubstr("--chat_template"));
   // In the order opposite to loading, so that each is the first that is missed.
   for (const char* file : {"model.safetensors", "config.json", "tokenizer.json"}) {
     std::filesystem::remove(folder_ / file);

@@ -4,9 +4,9 @@
 
 #include <cstdlib>
 
-#include "common/error.h"
 #include "common/file.h"
 #include "common/installed_file.h"
+#include "tests/common/file_faults.h"
 #include "tests/common/scratch_folder.h"
 
 namespace agentr {
@@ -38,29 +38,18 @@ TEST_F(NamedModelTest, ADownloadedModelIsFoundWhereTheScriptPutsIt) {
 }
 
 TEST_F(NamedModelTest, WithoutTheFileTheMessageNamesTheCommand) {
-  try {
-    NamedModel("smollm2");
-    FAIL() << "found one";
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("scripts/setup.sh --smollm2"),
-                                    HasSubstr(scratch_.path().string())));
-  }
+  EXPECT_THAT(FileErrorOf([] { NamedModel("smollm2"); }),
+              AllOf(HasSubstr("scripts/setup.sh --smollm2"), HasSubstr(scratch_.path().string())));
 }
 
 // The script is text for this program as the program is for the script.
 TEST_F(NamedModelTest, TheScriptWritesTheFilesThatAreLookedFor) {
   const std::string script = ReadFile(AGENTR_SOURCE_DIR "/scripts/setup.sh");
   for (const char* name : {"smollm2", "gemma3"}) {
-    try {
-      NamedModel(name);
-      FAIL() << "found one";
-    } catch (const FatalError& error) {
-      const std::string message = error.what();
-      const size_t begin = message.find(CacheFolder().string()) + CacheFolder().string().size() + 1;
-      const std::string file = message.substr(begin, message.find(')') - begin);
-      EXPECT_THAT(script, HasSubstr("fetch " + file + " ")) << name;
-    }
+    const std::string message = FileErrorOf([&] { NamedModel(name); });
+    const size_t begin = message.find(CacheFolder().string()) + CacheFolder().string().size() + 1;
+    const std::string file = message.substr(begin, message.find(')') - begin);
+    EXPECT_THAT(script, HasSubstr("fetch " + file + " ")) << name;
   }
 }
 

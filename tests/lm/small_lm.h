@@ -15,12 +15,12 @@
 #include "lm/decoder/fake_decoder.h"
 #include "lm/engine/engine.h"
 #include "lm/local_language_model.h"
-#include "lm/tokenizer/tokenizer.h"
+#include "tests/lm/tokenizer/byte_tokenizer.h"
 
 namespace agentr {
 
 // A token is a printable character, what is none counts as '?'; one more ends a turn.
-class CharacterTokenizer : public Tokenizer {
+class CharacterTokenizer : public PlainTokenizer {
  public:
   static int32_t Of(char c) { return c >= ' ' && c <= '~' ? c - ' ' : '?' - ' '; }
   static constexpr int32_t kBos = '^' - ' ';
@@ -31,13 +31,6 @@ class CharacterTokenizer : public Tokenizer {
     std::ranges::transform(text, ids.begin(), Of);
     return ids;
   }
-  std::string Decode(std::span<const int32_t> ids, bool skip_special) const override {
-    std::string text;
-    for (const int32_t id : ids) {
-      if (!IsSpecial(id) || !skip_special) text += TokenBytes(id);
-    }
-    return text;
-  }
   std::string TokenBytes(int32_t id) const override {
     return id == kEnd ? "<end>" : std::string(1, static_cast<char>(' ' + id));
   }
@@ -46,10 +39,6 @@ class CharacterTokenizer : public Tokenizer {
   int32_t size() const override { return kEnd + 1; }
   std::optional<int32_t> bos() const override { return kBos; }
   std::optional<int32_t> eos() const override { return kEnd; }
-  const std::string& chat_template() const override { return empty_; }
-
- private:
-  const std::string empty_;
 };
 
 // "^", then of each message the first letter of the role, ':', the content and the end of the turn.

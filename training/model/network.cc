@@ -110,8 +110,9 @@ void Network::Load(const WeightSource& weights) {
     layer.key_value =
         Linear({part(at + "self_attn.k_proj", w.key), part(at + "self_attn.v_proj", w.value)});
     layer.output = Linear({part(at + "self_attn.o_proj", w.output)});
-    layer.gate_up = Linear({part(at + "mlp.gate_proj", w.gate), part(at + "mlp.up_proj", w.up)});
-    layer.down = Linear({part(at + "mlp.down_proj", w.down)});
+    layer.gate_up =
+        Linear({part(at + "mlp.gate_proj", w.mlp.gate), part(at + "mlp.up_proj", w.mlp.up)});
+    layer.down = Linear({part(at + "mlp.down_proj", w.mlp.down)});
     layers_.push_back(std::move(layer));
   }
 }

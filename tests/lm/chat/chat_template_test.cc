@@ -2,11 +2,11 @@
 
 #include <gmock/gmock.h>
 
-#include "common/error.h"
 #include "common/file.h"
 #include "common/utf8.h"
 #include "lm/jinja/template.h"
 #include "tests/common/scratch_folder.h"
+#include "tests/lm/fatal_error_of.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
 
 namespace agentr {
@@ -15,14 +15,6 @@ namespace {
 using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-std::vector<Message> ConversationOf(const json& turns) {
-  std::vector<Message> conversation;
-  for (const json& turn : turns) {
-    conversation.push_back({turn.at(0).get<std::string>(), turn.at(1).get<std::string>()});
-  }
-  return conversation;
-}
 
 std::unique_ptr<Tokenizer> TokenizerWith(const std::string& kind, const json& chat_template) {
   json files = GoldenTokenizerFiles(kind);
@@ -92,17 +84,13 @@ TEST(ChatTemplate, IsApplyChatTemplateOnEveryGolden) {
   EXPECT_GE(rows, 200);
 }
 
-std::unique_ptr<ChatTemplate> ByName(std::string_view name, const Tokenizer& tokenizer) {
-  return ChatTemplate::Make(name, tokenizer);
-}
-
 const std::vector<Message> kTalk = {
     {"system", "Rules."}, {"user", "Hello"}, {"assistant", "Hi you"}, {"user", "Bye"}};
 
 TEST(ChatTemplate, SpansHoldTheContentAndTheEndOfTheTurn) {
   const auto texts = [&](const std::string& name, const std::string& kind) {
     const auto tokenizer = GoldenTokenizer(kind);
-    const ChatTokens tokens = ByName(name, *tokenizer)->Apply(kTalk, true).value();
+    const ChatTokens tokens = ChatTemplate::Make(name, *tokenizer)->Apply(kTalk, true).value();
     std::vector<std::string> spans;
     for (size_t i = 0; i < kTalk.size(); ++i) spans.push_back(SpanText(*tokenizer, tokens, i));
     return spans;
@@ -124,7 +112,7 @@ TEST(ChatTemplate, AMessageCannotSpeakForTheTemplate) {
       {"llama-3", "llama3"}, {"chatml", "qwen2"}, {"mistral", "mistral"}, {"plain", "gpt2"}};
   for (const auto& [name, kind] : families) {
     const auto tokenizer = GoldenTokenizer(kind);
-    const auto chat = ByName(name, *tokenizer);
+    const auto chat = ChatTemplate::Make(name, *tokenizer);
     const auto special = [&](const std::string& content) {
       const std::vector<Message> talk = {{"user", content}, {"assistant", content}, {"user", "b"}};
       std::vector<int32_t> ids = chat->Apply(talk, true).value().ids;
@@ -145,19 +133,13 @@ TEST(ChatTemplate, IsChosenByTokensWhereThereIsNoTemplate) {
                                                           {"llama2", "plain"},
                                                           {"gpt2", "plain"}};
   for (const auto& [kind, name] : families) {
-    EXPECT_EQ(ByName("auto", *GoldenTokenizer(kind))->name(), name) << kind;
+    EXPECT_EQ(ChatTemplate::Make("auto", *GoldenTokenizer(kind))->name(), name) << kind;
   }
 }
 
 std::string MakeError(std::string_view name, const Tokenizer& tokenizer,
                       const std::string& date = "", ExitCode code = ExitCode::kUsage) {
-  try {
-    ChatTemplate::Make(name, tokenizer, date);
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), code);
-    return error.what();
-  }
-  return "no error";
+  return FatalErrorOf(code, [&] { ChatTemplate::Make(name, tokenizer, date); });
 }
 
 TEST(ChatTemplate, AnErrorNamesTheFourAndTheFlag) {
@@ -191,7 +173,7 @@ TEST(ChatTemplate, MarksMustBeSpecial) {
 
 TEST(ChatTemplate, RefusesWhatAFamilyCannotSay) {
   const auto tokenizer = GoldenTokenizer("mistral");
-  const auto chat = ByName("auto", *tokenizer);
+  const auto chat = ChatTemplate::Make("auto", *tokenizer);
   const auto kind = [&](const std::vector<Message>& conversation, bool generation) {
     const auto tokens = chat->Apply(conversation, generation);
     return tokens ? "fine" : std::string(Name(tokens.error().kind));
@@ -212,7 +194,7 @@ std::vector<std::string> OwnParts(const std::string& name, const std::string& ki
   for (const json& entry : golden.at("templates")) {
     if (entry.at("name") != name) continue;
     const auto tokenizer = TokenizerWith(kind, entry.at("template"));
-    const auto chat = ByName("auto", *tokenizer);
+    const auto chat = ChatTemplate::Make("auto", *tokenizer);
     const Result<ChatTokens> tokens = chat->Apply(talk, false);
     if (!tokens) return {tokens.error().message};
     std::vector<std::string> parts;
@@ -223,18 +205,15 @@ std::vector<std::string> OwnParts(const std::string& name, const std::string& ki
 }
 
 TEST(ChatTemplate, SpansOfTheFamiliesThatOneSubstringTookForOthers) {
-  EXPECT_THAT(
-      OwnParts("chatml, thinking is opened", "qwen2", kTalk),
-      ElementsAre("Rules.<|im_end|>", "Hello<|im_end|>", "Hi you<|im_end|>", "Bye<|im_end|>"));
-  EXPECT_THAT(
-      OwnParts("chatml, separators", "qwen2", kTalk),
-      ElementsAre("Rules.<|im_end|>", "Hello<|im_end|>", "Hi you<|im_end|>", "Bye<|im_end|>"));
+  for (const char* name :
+       {"chatml, thinking is opened", "chatml, separators", "chatml, system text in a variable"}) {
+    EXPECT_THAT(OwnParts(name, "qwen2", kTalk), ElementsAre("Rules.<|im_end|>", "Hello<|im_end|>",
+                                                            "Hi you<|im_end|>", "Bye<|im_end|>"))
+        << name;
+  }
   EXPECT_THAT(
       OwnParts("llama 3, empty system turn", "llama3", kTalk),
       ElementsAre("Rules.<|eot_id|>", "Hello<|eot_id|>", "Hi you<|eot_id|>", "Bye<|eot_id|>"));
-  EXPECT_THAT(
-      OwnParts("chatml, system text in a variable", "qwen2", kTalk),
-      ElementsAre("Rules.<|im_end|>", "Hello<|im_end|>", "Hi you<|im_end|>", "Bye<|im_end|>"));
   EXPECT_THAT(OwnParts("chatml, trimmed, other names", "qwen2",
                        {{"user", " a "}, {"assistant", " "}, {"user", ""}}),
               ElementsAre("a<|im_end|>", "<|im_end|>", "<|im_end|>"));
@@ -252,7 +231,7 @@ TEST(ChatTemplate, GenerationBlocksDecideWhatAnAssistantSays) {
       "{% for m in messages %}{{ '<|im_start|>' ~ m.role ~ '\\n' }}{% if m.role == 'assistant' %}"
       "{% generation %}{{ 'so ' ~ m.content ~ ' it is.<|im_end|>' }}{% endgeneration %}"
       "{% else %}{{ m.content ~ '<|im_end|>' }}{% endif %}{{ '\n' }}{% endfor %}");
-  const auto chat = ByName("auto", *tokenizer);
+  const auto chat = ChatTemplate::Make("auto", *tokenizer);
   const ChatTokens tokens = chat->Apply(kTalk, false).value();
   EXPECT_EQ(SpanText(*tokenizer, tokens, 2), "so Hi you it is.<|im_end|>");
   EXPECT_EQ(SpanText(*tokenizer, tokens, 1), "Hello<|im_end|>");
@@ -263,7 +242,7 @@ TEST(ChatTemplate, AnAssistantThatCannotBeMarkedIsAnErrorOnlyForTraining) {
       "qwen2",
       "{% for m in messages %}{% if m.role != 'assistant' %}{{ m.content ~ '<|im_end|>' }}"
       "{% endif %}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>' }}{% endif %}");
-  const auto chat = ByName("auto", *tokenizer);
+  const auto chat = ChatTemplate::Make("auto", *tokenizer);
   EXPECT_TRUE(chat->Apply(kTalk, true));
   const auto tokens = chat->Apply(kTalk, false);
   ASSERT_FALSE(tokens);
@@ -293,16 +272,19 @@ TEST(ChatTemplate, AFileIsTakenInPlaceOfTheFoldersOwn) {
 }
 
 TEST(ChatTemplate, SaysWhatItIsAndWarnsWhereItIsGuessed) {
-  const auto own = ByName("auto", *TokenizerWith("qwen2",
-                                                 "{% for m in messages %}{{ '<|im_start|>'"
-                                                 " ~ m.content ~ '<|im_end|>' }}"
-                                                 "{% endfor %}"));
+  const auto own =
+      ChatTemplate::Make("auto", *TokenizerWith("qwen2",
+                                                "{% for m in messages %}{{ '<|im_start|>'"
+                                                " ~ m.content ~ '<|im_end|>' }}"
+                                                "{% endfor %}"));
   EXPECT_EQ(own->Describe(),
             "the model's own (tokenizer_config.json); a turn ends with <|im_end|>");
   EXPECT_EQ(own->Warning(), "");
-  EXPECT_THAT(ByName("auto", *GoldenTokenizer("gpt2"))->Warning(), HasSubstr("'### User:'"));
-  EXPECT_THAT(ByName("auto", *GoldenTokenizer("qwen2"))->Warning(), HasSubstr("chatml is used"));
-  EXPECT_EQ(ByName("chatml", *GoldenTokenizer("qwen2"))->Warning(), "");
+  EXPECT_THAT(ChatTemplate::Make("auto", *GoldenTokenizer("gpt2"))->Warning(),
+              HasSubstr("'### User:'"));
+  EXPECT_THAT(ChatTemplate::Make("auto", *GoldenTokenizer("qwen2"))->Warning(),
+              HasSubstr("chatml is used"));
+  EXPECT_EQ(ChatTemplate::Make("chatml", *GoldenTokenizer("qwen2"))->Warning(), "");
 }
 
 // The training template of every golden template renders every golden conversation as the template

@@ -1,8 +1,8 @@
 // Thoughts and variables in chat templates.
 #include <gmock/gmock.h>
 
-#include "common/error.h"
 #include "lm/chat/chat_template.h"
+#include "tests/lm/fatal_error_of.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
 
 namespace agentr {
@@ -67,14 +67,9 @@ TEST(ThinkingTemplate, LaterArgumentsReplaceThoseOfTheSameName) {
 
 TEST(ThinkingTemplate, ArgumentsAreAnObjectThatLeavesTheConversationAlone) {
   const auto tokenizer = ThinkingTokenizer();
-  const auto error = [&](const std::string& arguments) -> std::string {
-    try {
-      ChatTemplate::Make("auto", *tokenizer, "", arguments);
-    } catch (const FatalError& fatal) {
-      EXPECT_EQ(fatal.code(), ExitCode::kUsage);
-      return fatal.what();
-    }
-    return "no error";
+  const auto error = [&](const std::string& arguments) {
+    return FatalErrorOf(ExitCode::kUsage,
+                        [&] { ChatTemplate::Make("auto", *tokenizer, "", arguments); });
   };
   EXPECT_THAT(error("enable_thinking"), AllOf(HasSubstr("--chat_kwargs"), HasSubstr("object")));
   EXPECT_THAT(error("[1]"), HasSubstr("object"));

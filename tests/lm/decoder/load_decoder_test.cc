@@ -1,4 +1,3 @@
-
 #include "tests/lm/decoder/load_decoder.h"
 
 #include <gmock/gmock.h>
@@ -15,6 +14,7 @@
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/decoder/paged_text.h"
 #include "tests/lm/decoder/random_model.h"
+#include "tests/lm/fatal_error_of.h"
 
 namespace agentr {
 namespace {
@@ -61,15 +61,6 @@ std::vector<int32_t> RandomTokens(int32_t vocabulary, size_t count, uint64_t see
   std::vector<int32_t> tokens(count);
   for (int32_t& token : tokens) token = static_cast<int32_t>(stream.Below(vocabulary));
   return tokens;
-}
-
-// The logits of every token of `text` in one call.
-std::vector<float> AllLogits(Decoder& decoder, const std::vector<int32_t>& tokens) {
-  BlockSource source(decoder);
-  PagedText text{tokens, {}, 0};
-  const SequenceChunk chunk = text.Next(source, static_cast<int32_t>(tokens.size()));
-  const auto logits = decoder.Forward(std::span(&chunk, 1));
-  return {logits.begin(), logits.end()};
 }
 
 double GreatestDifference(std::span<const float> a, std::span<const float> b) {
@@ -184,9 +175,7 @@ INSTANTIATE_TEST_SUITE_P(GgufModels, Parity,
                                             ::testing::Values("gguf")),
                          [](const auto& test) { return std::get<0>(test.param); });
 
-// Other rotary scalings, at positions beyond the context of the training, and windows of some
-// layers. Only the file stays, of which the decoder reads the embedding: not the rows that were
-// reordered.
+// Only the file stays, of which the decoder reads the embedding: not the rows that were reordered.
 TEST(GgufModels, CopiesOfWeightsGoWhenTheyArePacked) {
   const fs::path file = GoldenFolder("../gguf") / "llama.gguf";
   auto weights = OpenWeights(file);
@@ -197,6 +186,8 @@ TEST(GgufModels, CopiesOfWeightsGoWhenTheyArePacked) {
   EXPECT_EQ(AllLogits(*decoder, tokens), AllLogits(*LoadDecoder(file, Options("float32")), tokens));
 }
 
+// Other rotary scalings, at positions beyond the context of the training, and windows of some
+// layers.
 TEST(ModelVariants, LogitsAreTransformers) {
   const auto variants = nlohmann::json::parse(
       ReadFile(AGENTR_SOURCE_DIR "/tests/golden/model_variants.json"))["variants"];
@@ -422,12 +413,11 @@ TEST_P(Wider, WeightsThatDoNotFitLeaveTheOldOnes) {
     const TrainerWeights trainer(folder_.path());
     auto weights = trainer.weights();
     weights.erase("model.norm.weight");  // the last one that is looked for
-    try {
+    const auto load = [&] {
       decoder->Load(std::make_shared<WeightsInMemory>("a trainer", weights));
-      FAIL();
-    } catch (const FatalError& error) {
-      EXPECT_THAT(error.what(), AllOf(HasSubstr("a trainer"), HasSubstr("model.norm")));
-    }
+    };
+    EXPECT_THAT(FatalErrorOf(ExitCode::kFile, load),
+                AllOf(HasSubstr("a trainer"), HasSubstr("model.norm")));
     EXPECT_EQ(AllLogits(*decoder, tokens), before);
   }
 }
@@ -452,15 +442,10 @@ class Refusal : public ::testing::Test {
   // What loading the changed weights says.
   std::string Message(const std::map<std::string, Weight>& weights) const {
     WriteWeights(folder_.path(), weights);
-    return Message(Options("float32"));
+    return Message(Options("float32"), ExitCode::kFile);
   }
-  std::string Message(const DecoderOptions& options) const {
-    try {
-      LoadDecoder(folder_.path(), options);
-    } catch (const FatalError& error) {
-      return error.what();
-    }
-    return "";
+  std::string Message(const DecoderOptions& options, ExitCode code = ExitCode::kUsage) const {
+    return FatalErrorOf(code, [&] { LoadDecoder(folder_.path(), options); });
   }
 
   const ScratchFolder folder_;
@@ -468,30 +453,25 @@ class Refusal : public ::testing::Test {
   std::map<std::string, Weight> weights_ = files_.weights();
 };
 
-TEST_F(Refusal, AMissingWeight) {
-  const std::string name = "model.layers.1.mlp.up_proj.weight";
-  weights_.erase(name);
-  EXPECT_THAT(Message(weights_), AllOf(HasSubstr(folder_.path().string()), HasSubstr(name),
-                                       HasSubstr("[40, 32]"), HasSubstr("Usual cure")));
-}
-
-TEST_F(Refusal, AWeightWithoutAPlace) {
-  const std::string name = "model.layers.2.mlp.up_proj.weight";
-  weights_[name] = weights_.at("model.layers.1.mlp.up_proj.weight");
+TEST_F(Refusal, AWeightThatIsMissingWithoutAPlaceOrOfAnotherShape) {
+  const std::string up = "model.layers.1.mlp.up_proj.weight";
+  auto missing = weights_;
+  missing.erase(up);
+  EXPECT_THAT(Message(missing), AllOf(HasSubstr(folder_.path().string()), HasSubstr(up),
+                                      HasSubstr("[40, 32]"), HasSubstr("Usual cure")));
+  auto more = weights_;
+  const std::string other = "model.layers.2.mlp.up_proj.weight";
+  more[other] = weights_.at(up);
+  EXPECT_THAT(Message(more), AllOf(HasSubstr(other), HasSubstr("[40, 32]"), HasSubstr("no place")));
+  const std::string key = "model.layers.0.self_attn.k_proj.weight";
+  weights_[key] = weights_.at("model.layers.0.self_attn.q_proj.weight");
   EXPECT_THAT(Message(weights_),
-              AllOf(HasSubstr(name), HasSubstr("[40, 32]"), HasSubstr("no place")));
-}
-
-TEST_F(Refusal, AWeightOfAnotherShape) {
-  const std::string name = "model.layers.0.self_attn.k_proj.weight";
-  weights_[name] = weights_.at("model.layers.0.self_attn.q_proj.weight");
-  EXPECT_THAT(Message(weights_),
-              AllOf(HasSubstr(name), HasSubstr("[32, 32]"), HasSubstr("[16, 32]")));
+              AllOf(HasSubstr(key), HasSubstr("[32, 32]"), HasSubstr("[16, 32]")));
 }
 
 TEST_F(Refusal, ATiedOutputThatDiffers) {
   weights_["lm_head.weight"] = weights_.at("model.embed_tokens.weight");
-  EXPECT_EQ(Message(weights_), "");
+  EXPECT_EQ(Message(weights_), "no error");
   std::vector<std::byte> other(weights_["lm_head.weight"].data.size());
   weights_["lm_head.weight"].data = other;
   EXPECT_THAT(Message(weights_), AllOf(HasSubstr("lm_head.weight"), HasSubstr("tied")));

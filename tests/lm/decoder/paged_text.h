@@ -50,6 +50,15 @@ struct PagedText {
   }
 };
 
+// The logits of every token of a text in one call.
+inline std::vector<float> AllLogits(Decoder& decoder, const std::vector<int32_t>& tokens) {
+  BlockSource source(decoder);
+  PagedText text{tokens, {}, 0};
+  const SequenceChunk chunk = text.Next(source, static_cast<int32_t>(tokens.size()));
+  const auto logits = decoder.Forward(std::span(&chunk, 1));
+  return {logits.begin(), logits.end()};
+}
+
 inline int32_t Highest(std::span<const float> row) {
   return static_cast<int32_t>(std::ranges::max_element(row) - row.begin());
 }

@@ -16,10 +16,6 @@
 namespace agentr {
 namespace {
 
-std::string DtypeName(WeightType type) {
-  return type == WeightType::kF32 ? "float32" : type == WeightType::kF16 ? "float16" : "bfloat16";
-}
-
 void WriteConfig(const std::filesystem::path& folder, const ModelConfig& c) {
   std::string architecture = c.family + "ForCausalLM";
   architecture[0] = static_cast<char>(std::toupper(architecture[0]));
@@ -37,7 +33,7 @@ void WriteConfig(const std::filesystem::path& folder, const ModelConfig& c) {
                                  {"rms_norm_eps", c.norm_epsilon},
                                  {"rope_theta", c.rope_theta},
                                  {"tie_word_embeddings", c.tied_embeddings},
-                                 {"torch_dtype", DtypeName(c.weight_type)}};
+                                 {"torch_dtype", NameOf(kTorchTypes, c.weight_type)}};
   if (c.family == "mistral") {
     json["sliding_window"] = nullptr;
     if (c.sliding_window > 0) json["sliding_window"] = c.sliding_window;

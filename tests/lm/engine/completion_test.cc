@@ -77,18 +77,16 @@ TEST(Completion, LogitsThatAreNoNumbersFailTheRequest) {
 }
 
 TEST(Completion, RequestsThatCannotFitSayTheNumbersAndTheCure) {
-  Model model(SmallShape(4096, 64));
-  const Result<Generation> context = model.engine.Generate(Request(Numbers(0, 64), 1)).Wait();
-  ASSERT_FALSE(context);
-  EXPECT_EQ(context.error().kind, ErrorKind::kContextLength);
-  EXPECT_THAT(context.error().message,
+  const auto error = [](const DecoderShape& shape, int32_t tokens) {
+    Model model(shape);
+    return model.engine.Generate(Request(Numbers(0, tokens), 1)).Wait().error();
+  };
+  const Error context = error(SmallShape(4096, 64), 64), pool = error(SmallShape(3), 12);
+  EXPECT_EQ(context.kind, ErrorKind::kContextLength);
+  EXPECT_THAT(context.message,
               AllOf(HasSubstr("65"), HasSubstr("64"), HasSubstr("--model_context")));
-  Model small(SmallShape(3));
-  const Result<Generation> pool = small.engine.Generate(Request(Numbers(0, 12), 1)).Wait();
-  ASSERT_FALSE(pool);
-  EXPECT_EQ(pool.error().kind, ErrorKind::kContextLength);
-  EXPECT_THAT(pool.error().message,
-              AllOf(HasSubstr("13"), HasSubstr("12"), HasSubstr("--kv_cache_gib")));
+  EXPECT_EQ(pool.kind, ErrorKind::kContextLength);
+  EXPECT_THAT(pool.message, AllOf(HasSubstr("13"), HasSubstr("12"), HasSubstr("--kv_cache_gib")));
 }
 
 TEST(Completion, MaxTokensIsCutToTheContext) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -32,14 +31,12 @@ TEST(Engine, CancelledRequestsEndSoon) {
 }
 
 TEST(Engine, TheEndCompletesEveryWaiter) {
-  FakeDecoder decoder(SmallShape());
-  decoder.before_forward = [](auto) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
-  const ByteTokenizer tokenizer;
   std::vector<Pending<Generation>> pending;
   {
-    Engine engine(decoder, tokenizer, {.max_batch = 4});
+    Model model(SmallShape(), {.max_batch = 4});
+    model.decoder.before_forward = [](auto) { Sleep(1); };
     for (int i = 0; i < 50; ++i) {
-      pending.push_back(engine.Generate(Request(Numbers(i, i + 10), 400, 2)));
+      pending.push_back(model.engine.Generate(Request(Numbers(i, i + 10), 400, 2)));
     }
   }
   int cancelled = 0;

@@ -80,12 +80,9 @@ TEST(Sampler, TopPKeepsTheSmallestSetOfThatMass) {
   ExpectNear(Shaped(logits, {.top_p = 0.01}), {{1, 1.0}});
 }
 
-TEST(Sampler, TopPCountsTheMassThatTopKLeaves) {
+TEST(Sampler, TopPCountsTheMassThatTopKAndTheTemperatureLeave) {
   // 0.4 of 0.7 are 57%: enough for 0.5, though not of the whole.
   ExpectNear(Shaped(LogitsOf({0.4, 0.3, 0.2, 0.1}), {.top_k = 2, .top_p = 0.55}), {{0, 1.0}});
-}
-
-TEST(Sampler, TopPCountsTheMassAfterTheTemperature) {
   // At 1/2: 16/17 and 1/17.
   ExpectNear(Shaped(LogitsOf({0.8, 0.2}), {.temperature = 0.5, .top_p = 0.9}), {{0, 1.0}});
 }
@@ -147,7 +144,7 @@ TEST(Sampler, ReportsTheModelsOwnLogProbabilities) {
   EXPECT_NEAR(sampled.alternatives[1].logprob, std::log(0.25), 1e-6);
 }
 
-TEST(Sampler, LogSumIsExactForWideRows) {
+TEST(Sampler, LogSumIsExactForWideRowsAndEveryDistance) {
   for (const size_t width : {1u, 15u, 16u, 255u, 256u, 257u, 150000u}) {
     const std::vector<float> logits = RandomLogits(width, width, 30);
     double sum = 0;
@@ -156,9 +153,6 @@ TEST(Sampler, LogSumIsExactForWideRows) {
   }
   EXPECT_NEAR(Sampler().LogSumExp(std::vector<float>{-kInfinity, 5, -kInfinity}), 5, 1e-6);
   EXPECT_NEAR(Sampler().LogSumExp(std::vector<float>{3e38f, -3e38f}), 3e38, 1e31);
-}
-
-TEST(Sampler, LogSumIsExactForEveryDistance) {
   for (float x = 0; x > -20; x -= 0.0137f) {
     EXPECT_NEAR(Sampler().LogSumExp(std::vector<float>{0, x}), std::log1p(std::exp(double{x})),
                 1e-7);
@@ -205,12 +199,9 @@ void ExpectDraws(const std::vector<float>& logits, const SamplingParams& knobs,
   EXPECT_GT(chi_square, 0);
 }
 
-TEST(Sampler, DrawsFollowTheModelsDistribution) {
+TEST(Sampler, DrawsFollowTheDistribution) {
   ExpectDraws(LogitsOf({0.5, 0.25, 0.15, 0.1}), {}, {{0, 0.5}, {1, 0.25}, {2, 0.15}, {3, 0.1}},
               16.3);
-}
-
-TEST(Sampler, DrawsFollowTheShapedDistribution) {
   // At temperature 1/2 weights are squares: 25, 16, 9, 4, 1 of 55. Top-k drops the last; of the
   // remaining 54 the first three have 50, more than 0.9 of them; min-p asks for 0.5 of 25.
   const auto logits = LogitsOf({5 / 15.0, 4 / 15.0, 3 / 15.0, 2 / 15.0, 1 / 15.0});

@@ -216,6 +216,14 @@ TEST(Scheduler, WhatHasNoRoomWaitsRatherThanStartsAndIsPutBack) {
   EXPECT_LE(model.decoder.copies(), 1);
 }
 
+Pending<Generation> Submit(Scheduler& scheduler, const GenerationRequest& request,
+                           const Tokenizer& tokenizer, const DecoderShape& shape) {
+  auto job = std::make_unique<GenerationJob>(request, tokenizer, shape);
+  Pending<Generation> pending = job->pending();
+  scheduler.Add(std::move(job));
+  return pending;
+}
+
 // Conversations at once, each of which goes on three steps after it is answered. Drives the
 // scheduler on this thread, so that every run is the same.
 class Conversations {
@@ -253,11 +261,7 @@ class Conversations {
   };
 
   void Ask(Scheduler& scheduler, Conversation& one) {
-    auto cancelled = std::make_shared<std::atomic<bool>>(false);
-    auto job = std::make_unique<GenerationJob>(Request(one.tokens, 5), cancelled, tokenizer_,
-                                               decoder_.shape());
-    one.pending = job->pending(cancelled);
-    scheduler.Add(std::move(job));
+    one.pending = Submit(scheduler, Request(one.tokens, 5), tokenizer_, decoder_.shape());
   }
 
   void TakeReply(Conversation& one) {
@@ -311,18 +315,11 @@ TEST(Scheduler, ARequestMayGoOnFromOneCompletionWhileAnotherIsComputed) {
     request.stop_tokens = {Expected(decoder, request, 0)[4]};
   } while (!is_good());
   Scheduler scheduler(decoder, {});
-  const auto add = [&](const GenerationRequest& one) {
-    auto cancelled = std::make_shared<std::atomic<bool>>(false);
-    auto job = std::make_unique<GenerationJob>(one, cancelled, tokenizer, decoder.shape());
-    Pending<Generation> pending = job->pending(cancelled);
-    scheduler.Add(std::move(job));
-    return pending;
-  };
-  Pending<Generation> first = add(request);
+  Pending<Generation> first = Submit(scheduler, request, tokenizer, decoder.shape());
   for (int i = 0; i < 10; ++i) scheduler.Step();
   GenerationRequest next = Request(request.prompt, 5);
   for (const int32_t token : Expected(decoder, request, 0)) next.prompt.push_back(token);
-  Pending<Generation> second = add(next);
+  Pending<Generation> second = Submit(scheduler, next, tokenizer, decoder.shape());
   while (!scheduler.idle()) {
     scheduler.Step();
     scheduler.Deliver();
@@ -332,36 +329,32 @@ TEST(Scheduler, ARequestMayGoOnFromOneCompletionWhileAnotherIsComputed) {
 }
 
 TEST(Scheduler, AFailureOfTheDecoderFailsItsRoundOnly) {
-  FakeDecoder decoder(SmallShape());
   std::atomic<int> rounds = 0;
-  decoder.before_forward = [&](auto) {
+  Model model(SmallShape(), {.max_batch = 1});
+  model.decoder.before_forward = [&](auto) {
     if (++rounds == 3) throw std::runtime_error("out of memory on the device");
   };
-  const ByteTokenizer tokenizer;
-  Engine engine(decoder, tokenizer, {.max_batch = 1});
-  Pending<Generation> first = engine.Generate(Request(Numbers(0, 10), 20));
+  Pending<Generation> first = model.engine.Generate(Request(Numbers(0, 10), 20));
   const GenerationRequest request = Request(Numbers(0, 10), 20, 2, 8);
-  Pending<Generation> second = engine.Generate(request);
+  Pending<Generation> second = model.engine.Generate(request);
   const Result<Generation> failed = first.Wait();
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().kind, ErrorKind::kServer);
   EXPECT_THAT(failed.error().message, HasSubstr("out of memory on the device"));
   const Result<Generation> result = second.Wait();
   ASSERT_TRUE(result) << result.error().message;
-  ExpectRight(decoder, request, *result);
+  ExpectRight(model.decoder, request, *result);
 }
 
 TEST(Scheduler, AFailureToCopyFailsTheRequest) {
-  FakeDecoder decoder(SmallShape());
-  decoder.before_copy = [] { throw std::runtime_error("no copy"); };
-  const ByteTokenizer tokenizer;
-  Engine engine(decoder, tokenizer, {});
-  ASSERT_TRUE(engine.Generate(Request(Numbers(0, 10), 5)).Wait());
-  const Result<Generation> failed = engine.Generate(Request(Numbers(0, 10), 5, 3)).Wait();
+  Model model;
+  model.decoder.before_copy = [] { throw std::runtime_error("no copy"); };
+  ASSERT_TRUE(model.engine.Generate(Request(Numbers(0, 10), 5)).Wait());
+  const Result<Generation> failed = model.engine.Generate(Request(Numbers(0, 10), 5, 3)).Wait();
   ASSERT_FALSE(failed);
   EXPECT_THAT(failed.error().message, HasSubstr("no copy"));
-  ASSERT_TRUE(engine.Generate(Request(Numbers(100, 110), 5)).Wait());
-  EXPECT_EQ(engine.stats().running, 0);
+  ASSERT_TRUE(model.engine.Generate(Request(Numbers(100, 110), 5)).Wait());
+  EXPECT_EQ(model.engine.stats().running, 0);
 }
 
 TEST(Scheduler, PromptsGoAheadBesideRunningSequences) {

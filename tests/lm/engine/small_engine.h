@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -44,6 +46,10 @@ class Model {
   ByteTokenizer tokenizer;
   Engine engine;
 };
+
+inline void Sleep(int milliseconds) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
 
 inline Tokens RandomTokens(RandomStream& random, uint64_t length) {
   Tokens tokens;

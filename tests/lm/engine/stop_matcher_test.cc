@@ -32,20 +32,6 @@ TEST(StopMatcher, FinishGivesWhatWasHeld) {
   EXPECT_FALSE(matcher.stopped());
 }
 
-TEST(StopMatcher, TheStopStringThatIsCompleteFirstCounts) {
-  StopMatcher matcher({"abcd", "bc"});
-  EXPECT_EQ(matcher.Add("xabcd"), "xa");
-  StopMatcher together({"c", "abc"});
-  EXPECT_EQ(together.Add("xabc"), "x");
-}
-
-TEST(StopMatcher, FindsAStopStringThatOverlapsItself) {
-  StopMatcher matcher({"aab"});
-  EXPECT_EQ(matcher.Add("aaa"), "a");
-  EXPECT_EQ(matcher.Add("b"), "");
-  EXPECT_TRUE(matcher.stopped());
-}
-
 // The text before the stop string that is complete first, by trying all ends.
 std::string Expected(const std::string& text, const std::vector<std::string>& stop, bool& stopped) {
   for (size_t end = 1; end <= text.size(); ++end) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <chrono>
 #include <memory>
 #include <thread>
 
@@ -22,20 +21,15 @@ std::shared_ptr<const WeightSource> Weights(char number) {
 }
 
 // What an engine must generate that has weights number `version` alone; 0: those of the beginning.
-class Alone {
- public:
-  explicit Alone(int64_t version) : decoder_(SmallShape()) {
-    if (version > 0) decoder_.Load(Weights(static_cast<char>(version)));
+struct Alone : FakeDecoder {
+  explicit Alone(int64_t version) : FakeDecoder(SmallShape()) {
+    if (version > 0) Load(Weights(static_cast<char>(version)));
   }
-  const FakeDecoder& decoder() const { return decoder_; }
-
- private:
-  FakeDecoder decoder_;
 };
 
 void ExpectOf(int64_t version, const GenerationRequest& request, const Generation& generation) {
   EXPECT_EQ(generation.weights_version, version);
-  ExpectRight(Alone(version).decoder(), request, generation);
+  ExpectRight(Alone(version), request, generation);
 }
 
 TEST(EngineWeights, ChangeWhatIsGenerated) {
@@ -95,13 +89,13 @@ TEST(EngineWeights, AReplyTellsTheVersionThatMadeIt) {
     for (const GenerationRequest& request : TreeRequests(seed, 60)) {
       const Generation generation = model.Run(request);
       right += generation.sequences[0].token_ids ==
-               Expected(Alone(generation.weights_version).decoder(), request, 0);
+               Expected(Alone(generation.weights_version), request, 0);
     }
   };
   std::vector<std::thread> clients;
   for (uint64_t i = 0; i < 4; ++i) clients.emplace_back(ask, i);
   for (char i = 1; i < 5; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    Sleep(5);
     EXPECT_EQ(model.engine.Load(Weights(i)).Wait().value(), i);
   }
   for (std::thread& client : clients) client.join();
@@ -144,9 +138,7 @@ TEST(EngineWeights, AFailureHalfWayFailsRequestsUntilALoadSucceeds) {
 
 TEST(EngineWeights, WhoWaitsForThemCanBeCancelled) {
   Model model;
-  model.decoder.before_forward = [](auto) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  };
+  model.decoder.before_forward = [](auto) { Sleep(5); };
   Pending<Generation> running = model.engine.Generate(Request(Numbers(0, 10), 400));
   Pending<int64_t> load = model.engine.Load(Weights(1));
   Pending<Generation> waiting = model.engine.Generate(Request(Numbers(0, 10), 400));
@@ -162,16 +154,14 @@ TEST(EngineWeights, WhoWaitsForThemCanBeCancelled) {
 }
 
 TEST(EngineWeights, TheEndOfTheEngineCancelsThem) {
-  FakeDecoder decoder(SmallShape());
-  decoder.before_forward = [](auto) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
-  const ByteTokenizer tokenizer;
   std::vector<Pending<Generation>> generations;
   std::vector<Pending<int64_t>> loads;
   {
-    Engine engine(decoder, tokenizer, {});
+    Model model;
+    model.decoder.before_forward = [](auto) { Sleep(1); };
     for (char i = 0; i < 3; ++i) {
-      generations.push_back(engine.Generate(Request(Numbers(i, i + 10), 400)));
-      loads.push_back(engine.Load(Weights(i)));
+      generations.push_back(model.engine.Generate(Request(Numbers(i, i + 10), 400)));
+      loads.push_back(model.engine.Load(Weights(i)));
     }
   }
   for (auto& load : loads) EXPECT_EQ(load.Wait().error().kind, ErrorKind::kCancelled);

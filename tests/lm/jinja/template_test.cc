@@ -32,12 +32,6 @@ tl::expected<Rendered, TemplateError> Render(std::string_view source,
   return parsed->Render(talk, Options(generation));
 }
 
-std::vector<Message> ConversationOf(const json& turns) {
-  std::vector<Message> conversation;
-  for (const json& turn : turns) conversation.push_back({turn.at(0), turn.at(1)});
-  return conversation;
-}
-
 // As the reference, or where that fails an error.
 void ExpectAsReference(const json& row, const tl::expected<Rendered, TemplateError>& ours) {
   if (!row.contains("text")) {

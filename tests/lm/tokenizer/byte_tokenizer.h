@@ -1,4 +1,4 @@
-// A Tokenizer for tests: a token per byte, and the special tokens <eos> and <bos>.
+// Tokenizers for tests.
 #pragma once
 
 #include <string>
@@ -8,7 +8,24 @@
 
 namespace agentr {
 
-class ByteTokenizer : public Tokenizer {
+// Decodes bytes as they are, whether UTF-8 or not.
+class PlainTokenizer : public Tokenizer {
+ public:
+  std::string Decode(std::span<const int32_t> ids, bool skip_special) const override {
+    std::string text;
+    for (const int32_t id : ids) {
+      if (!skip_special || !IsSpecial(id)) text += TokenBytes(id);
+    }
+    return text;
+  }
+  const std::string& chat_template() const override { return chat_template_; }
+
+ private:
+  const std::string chat_template_;
+};
+
+// A token per byte, and the special tokens <eos> and <bos>.
+class ByteTokenizer : public PlainTokenizer {
  public:
   static constexpr int32_t kEos = 256;
   static constexpr int32_t kBos = 257;
@@ -17,14 +34,6 @@ class ByteTokenizer : public Tokenizer {
     std::vector<int32_t> ids;
     for (const char byte : text) ids.push_back(static_cast<unsigned char>(byte));
     return ids;
-  }
-  // Bytes as they are, whether UTF-8 or not.
-  std::string Decode(std::span<const int32_t> ids, bool skip_special) const override {
-    std::string text;
-    for (const int32_t id : ids) {
-      if (!skip_special || !IsSpecial(id)) text += TokenBytes(id);
-    }
-    return text;
   }
   std::string TokenBytes(int32_t id) const override {
     if (id == kEos) return "<eos>";
@@ -41,10 +50,6 @@ class ByteTokenizer : public Tokenizer {
   int32_t size() const override { return 258; }
   std::optional<int32_t> bos() const override { return kBos; }
   std::optional<int32_t> eos() const override { return kEos; }
-  const std::string& chat_template() const override { return chat_template_; }
-
- private:
-  std::string chat_template_;
 };
 
 }  // namespace agentr

@@ -4,7 +4,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "clients/language_model.h"
 #include "lm/tokenizer/tokenizer.h"
 #include "tests/common/scratch_folder.h"
 
@@ -12,6 +14,13 @@ namespace agentr {
 
 inline nlohmann::json ReadGolden(const std::string& name) {
   return nlohmann::json::parse(std::ifstream(AGENTR_SOURCE_DIR "/tests/golden/" + name));
+}
+
+// Of pairs of a role and a content.
+inline std::vector<Message> ConversationOf(const nlohmann::json& turns) {
+  std::vector<Message> conversation;
+  for (const nlohmann::json& turn : turns) conversation.push_back({turn.at(0), turn.at(1)});
+  return conversation;
 }
 
 // The small tokenizers of scripts/golden/tokenizer_kinds.py: {"tokenizer", "tokenizer_config"}.

@@ -8,16 +8,6 @@ namespace {
 
 const std::string kReplacement = "\xEF\xBF\xBD";
 
-TEST(IncrementalDecoder, HoldsBackAnIncompleteCharacter) {
-  const ByteTokenizer tokenizer;
-  IncrementalDecoder decoder(tokenizer);
-  EXPECT_EQ(decoder.Add('a'), "a");
-  EXPECT_EQ(decoder.Add(0xE2), "");
-  EXPECT_EQ(decoder.Add(0x82), "");
-  EXPECT_EQ(decoder.Add(0xAC), "\xE2\x82\xAC");
-  EXPECT_EQ(decoder.Finish(), "");
-}
-
 TEST(IncrementalDecoder, IllFormedBytesBecomeOneReplacementPerSubsequence) {
   const ByteTokenizer tokenizer;
   IncrementalDecoder decoder(tokenizer);

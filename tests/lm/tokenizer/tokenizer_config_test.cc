@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/error.h"
+#include "tests/common/file_faults.h"
 #include "tests/common/scratch_folder.h"
 
 namespace agentr {
@@ -15,15 +15,6 @@ using ::testing::HasSubstr;
 class TokenizerConfigTest : public ::testing::Test {
  protected:
   TokenizerConfig Read() const { return ReadTokenizerConfig(folder_.path()); }
-  std::string Complaint() const {
-    try {
-      Read();
-      return "nothing";
-    } catch (const FatalError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kFile);
-      return error.what();
-    }
-  }
   const ScratchFolder folder_;
 };
 
@@ -50,16 +41,16 @@ TEST_F(TokenizerConfigTest, TheTemplateComesFromTheNearestFile) {
 TEST_F(TokenizerConfigTest, SpecialTokensOfAnOlderFolder) {
   folder_.Write("special_tokens_map.json",
                 R"({"bos_token": {"content": "<s>"}, "eos_token": "</s>", "unk_token": null})");
-  EXPECT_EQ(Read().bos, "<s>");
-  EXPECT_EQ(Read().eos, "</s>");
+  EXPECT_EQ(Read().special_tokens.at("bos_token"), "<s>");
+  EXPECT_EQ(Read().special_tokens.at("eos_token"), "</s>");
   EXPECT_FALSE(Read().special_tokens.contains("unk_token"));
   folder_.Write("tokenizer_config.json", R"({"bos_token": "[BOS]", "pad_token": "[PAD]"})");
-  EXPECT_EQ(Read().bos, "<s>") << "the map comes later";
+  EXPECT_EQ(Read().special_tokens.at("bos_token"), "<s>") << "the map comes later";
   EXPECT_EQ(Read().special_tokens.at("pad_token"), "[PAD]");
   folder_.Write("tokenizer_config.json",
                 R"({"bos_token": "[BOS]", "added_tokens_decoder": {"0": {"content": "[BOS]"}}})");
-  EXPECT_EQ(Read().bos, "[BOS]") << "the map counts for nothing";
-  EXPECT_EQ(Read().eos, "");
+  EXPECT_EQ(Read().special_tokens.at("bos_token"), "[BOS]") << "the map counts for nothing";
+  EXPECT_FALSE(Read().special_tokens.contains("eos_token"));
 }
 
 TEST_F(TokenizerConfigTest, SaysWhatIsWrongAndWhatHelps) {
@@ -67,7 +58,7 @@ TEST_F(TokenizerConfigTest, SaysWhatIsWrongAndWhatHelps) {
        {"tokenizer_config.json", "special_tokens_map.json", "chat_template.json"}) {
     const auto complaint = [&](const std::string& text) {
       folder_.Write(file, text);
-      return Complaint();
+      return FileErrorOf([&] { Read(); });
     };
     EXPECT_THAT(complaint("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n"),
                 AllOf(HasSubstr(file), HasSubstr("git lfs pull")));

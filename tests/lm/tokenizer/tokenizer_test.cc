@@ -8,10 +8,10 @@
 #include <sstream>
 #include <thread>
 
-#include "common/error.h"
 #include "common/hash.h"
 #include "common/random.h"
 #include "common/utf8.h"
+#include "tests/lm/fatal_error_of.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
 
 namespace agentr {
@@ -270,6 +270,9 @@ TEST(Tokenizer, TellsWhatTheFilesDeclare) {
   EXPECT_EQ(tokenizer->chat_template(), "");
   const std::vector<int32_t> unused = {-1, tokenizer->size(), 1 << 30};
   EXPECT_EQ(tokenizer->Decode(unused), "");
+  json files = GoldenTokenizerFiles("llama2");
+  files["tokenizer_config"]["eos_token"] = nullptr;
+  EXPECT_EQ(LoadTokenizer(files)->eos(), std::nullopt);
 }
 
 // As transformers does: add_bos_token counts, else what the post-processor puts before a text.
@@ -295,29 +298,9 @@ TEST(Tokenizer, TellsWhetherATextBeginsWithBos) {
   EXPECT_FALSE(adds(before, nullptr)) << "there is no BOS";
 }
 
-TEST(Tokenizer, ReadsAChatTemplateOfEachSpelling) {
-  json files = GoldenTokenizerFiles("gpt2");
-  files["tokenizer_config"]["chat_template"] = {{{"name", "tool_use"}, {"template", "a"}},
-                                                {{"name", "default"}, {"template", "b"}}};
-  EXPECT_EQ(LoadTokenizer(files)->chat_template(), "b");
-  const ScratchFolder folder;
-  folder.Write("tokenizer.json", files["tokenizer"].dump());
-  folder.Write("tokenizer_config.json", R"({"chat_template": "c", "eos_token": null})");
-  EXPECT_EQ(Tokenizer::Load(folder.path())->chat_template(), "c");
-  folder.Write("chat_template.jinja", "d");
-  EXPECT_EQ(Tokenizer::Load(folder.path())->chat_template(), "d");
-  EXPECT_EQ(Tokenizer::Load(folder.path())->eos(), std::nullopt);
-}
-
 // The message of the error that loading `files` ends in.
 std::string LoadError(const json& files) {
-  try {
-    LoadTokenizer(files);
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    return error.what();
-  }
-  return "no error";
+  return FatalErrorOf(ExitCode::kFile, [&] { LoadTokenizer(files); });
 }
 
 TEST(Tokenizer, RefusesByNameWhatItDoesNotSupport) {
@@ -352,14 +335,10 @@ TEST(Tokenizer, RefusesByNameWhatItDoesNotSupport) {
 
 TEST(Tokenizer, NamesTheFileThatIsNoJson) {
   const ScratchFolder folder;
-  EXPECT_THROW(Tokenizer::Load(folder.path()), FatalError);
+  const auto load = [&] { Tokenizer::Load(folder.path()); };
+  EXPECT_THROW(load(), FatalError);
   folder.Write("tokenizer.json", R"({"model": )");
-  try {
-    Tokenizer::Load(folder.path());
-    ADD_FAILURE();
-  } catch (const FatalError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("tokenizer.json is no JSON"));
-  }
+  EXPECT_THAT(FatalErrorOf(ExitCode::kFile, load), HasSubstr("tokenizer.json is no JSON"));
 }
 
 }  // namespace

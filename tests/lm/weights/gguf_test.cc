@@ -5,12 +5,12 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "common/error.h"
 #include "common/file.h"
 #include "lm/weights/gguf_model.h"
 #include "lm/weights/model_config.h"
 #include "lm/weights/weight_source.h"
 #include "tests/common/scratch_folder.h"
+#include "tests/lm/fatal_error_of.h"
 
 namespace agentr {
 namespace {
@@ -93,13 +93,9 @@ class GgufDamage : public ::testing::Test {
   // The message for a file of these bytes.
   std::string Refused(const std::string& bytes) {
     WriteFileAtomically(path_, bytes);
-    try {
+    return FatalErrorOf(ExitCode::kFile, [&] {
       const GgufWeights weights(std::make_shared<const GgufFile>(path_));
-    } catch (const FatalError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kFile);
-      return error.what();
-    }
-    return "";
+    });
   }
 
   const ScratchFolder folder_;
@@ -108,7 +104,7 @@ class GgufDamage : public ::testing::Test {
 };
 
 TEST_F(GgufDamage, AFileThatIsCutOffAnywhereIsRefused) {
-  EXPECT_EQ(Refused(whole_), "");
+  EXPECT_EQ(Refused(whole_), "no error");
   for (size_t size = 0; size < whole_.size(); size += size < 8192 ? 61 : 4096) {
     const std::string message = Refused(whole_.substr(0, size));
     EXPECT_THAT(message, HasSubstr(path_.string())) << size;

@@ -132,22 +132,16 @@ TEST(ReadModelConfig, LlamaOfTransformers5) {
   EXPECT_EQ(GoldenConfig("llama_bfloat16").weight_type, WeightType::kBF16);
 }
 
-TEST(ReadModelConfig, LlamaWithBiases) {
-  const ModelConfig config = GoldenConfig("llama_bias");
-  EXPECT_TRUE(config.qkv_bias && config.output_bias && config.mlp_bias);
-  EXPECT_FALSE(config.tied_embeddings || config.llama3_rope);
-  EXPECT_EQ(config.num_kv_heads, 4);
-}
-
-TEST(ReadModelConfig, Mistral) {
-  const ModelConfig config = GoldenConfig("mistral");
-  EXPECT_EQ(config.family, "mistral");
-  EXPECT_EQ(config.head_dim, 12);
-  EXPECT_EQ(config.sliding_window, 12);
-  EXPECT_FALSE(config.qkv_bias || config.output_bias);
-}
-
-TEST(ReadModelConfig, Qwen) {
+TEST(ReadModelConfig, LlamaWithBiasesMistralAndQwen) {
+  const ModelConfig biased = GoldenConfig("llama_bias");
+  EXPECT_TRUE(biased.qkv_bias && biased.output_bias && biased.mlp_bias);
+  EXPECT_FALSE(biased.tied_embeddings || biased.llama3_rope);
+  EXPECT_EQ(biased.num_kv_heads, 4);
+  const ModelConfig mistral = GoldenConfig("mistral");
+  EXPECT_EQ(mistral.family, "mistral");
+  EXPECT_EQ(mistral.head_dim, 12);
+  EXPECT_EQ(mistral.sliding_window, 12);
+  EXPECT_FALSE(mistral.qkv_bias || mistral.output_bias);
   const ModelConfig qwen2 = GoldenConfig("qwen2");
   EXPECT_TRUE(qwen2.qkv_bias);
   EXPECT_FALSE(qwen2.output_bias || qwen2.qk_norm);

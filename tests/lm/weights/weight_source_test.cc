@@ -8,9 +8,9 @@
 #include <cstring>
 #include <limits>
 
-#include "common/error.h"
 #include "common/random.h"
 #include "lm/weights/half.h"
+#include "tests/common/file_faults.h"
 
 namespace agentr {
 namespace {
@@ -36,14 +36,9 @@ TEST(WeightsInMemory, OfAnotherSizeThanTheirShapeAreRefused) {
   const std::array<float, 6> values = {};
   auto weights = Some(values);
   weights.at("a").shape = {2, 3};
-  try {
-    const WeightsInMemory source("the trainer", weights);
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("the trainer"), HasSubstr("tensor a"),
-                                    HasSubstr("24 bytes"), HasSubstr("16")));
-  }
+  EXPECT_THAT(FileErrorOf([&] { const WeightsInMemory source("the trainer", weights); }),
+              AllOf(HasSubstr("the trainer"), HasSubstr("tensor a"), HasSubstr("24 bytes"),
+                    HasSubstr("16")));
 }
 
 // At any address, and in the last values, which fill no whole block.
@@ -102,14 +97,9 @@ TEST(RequireFinite, NamesTheTensorAndTheCure) {
   EXPECT_NO_THROW(RequireFinite(source));
   values[1] = std::nanf("");
   values[2] = -std::numeric_limits<float>::infinity();
-  try {
-    RequireFinite(source);
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("some/model: 2 of the 4 values of a are not finite"),
-                                    HasSubstr("Cure: another model")));
-  }
+  EXPECT_THAT(FileErrorOf([&] { RequireFinite(source); }),
+              AllOf(HasSubstr("some/model: 2 of the 4 values of a are not finite"),
+                    HasSubstr("Cure: another model")));
 }
 
 TEST(DescribeWeights, TellsNamesShapesTypesAndBytesApart) {
