@@ -13,11 +13,11 @@
 #include "lm/weights/adapter.h"
 #include "lm/weights/model_config.h"
 #include "lm/weights/quantised.h"
+#include "tests/common/fatal_error_of.h"
 #include "tests/common/file_faults.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/decoder/load_decoder.h"
 #include "tests/lm/decoder/paged_text.h"
-#include "tests/lm/fatal_error_of.h"
 #include "tests/lm/tiny_adapter.h"
 #include "tests/lm/tiny_model_folder.h"
 

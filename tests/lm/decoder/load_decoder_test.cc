@@ -11,10 +11,10 @@
 #include "common/file.h"
 #include "lm/decoder/decoder_plan.h"
 #include "lm/weights/safetensors.h"
+#include "tests/common/fatal_error_of.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/decoder/paged_text.h"
 #include "tests/lm/decoder/random_model.h"
-#include "tests/lm/fatal_error_of.h"
 
 namespace agentr {
 namespace {

@@ -9,8 +9,8 @@
 #include "lm/weights/gguf_model.h"
 #include "lm/weights/model_config.h"
 #include "lm/weights/weight_source.h"
+#include "tests/common/fatal_error_of.h"
 #include "tests/common/scratch_folder.h"
-#include "tests/lm/fatal_error_of.h"
 
 namespace agentr {
 namespace {
