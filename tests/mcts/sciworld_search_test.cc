@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
-#include <set>
 
 #include "clients/env/gold_source.h"
 #include "clients/env/http_environment.h"

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 

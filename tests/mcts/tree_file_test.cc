@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
-#include "mcts/selection.h"
 #include "tests/mcts/toy_search.h"
 
 namespace agentr {
