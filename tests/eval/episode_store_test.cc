@@ -5,7 +5,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/scratch_folder.h"
 #include "tests/rollout/hand_episode.h"
 
 namespace agentr {
@@ -23,7 +23,7 @@ class EpisodeStoreTest : public ::testing::Test {
     store_.Commit(HandEpisode(task_id, attempt, 0.5, {"look"}));
   }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   FileEpisodeStore store_{folder_.path(), R"({"max_steps":30})"};
 };
 

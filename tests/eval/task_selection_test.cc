@@ -6,7 +6,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "tasks/splits.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/scratch_folder.h"
 
 namespace agentr {
 namespace {
@@ -65,7 +65,7 @@ TEST(SelectTasks, LeavesOutWhatTheServerDoesNotHave) {
 }
 
 TEST(SelectTasks, ReadsIdsFromAFile) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto path = folder.path() / "ids";
   const auto ids = [&](const std::string& text) {
     WriteFileAtomically(path, text);

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "common/error.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/scratch_folder.h"
 
 namespace agentr {
 namespace {
@@ -46,7 +46,7 @@ class EarlierTreesTest : public ::testing::Test {
     return "";
   }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   FileTreeStore store_{folder_.path(), TreeFormat::kCompact};
   SearchOptions search_;
 };

@@ -12,7 +12,7 @@
 #include "tasks/scripted_model.h"
 #include "tasks/task_kinds.h"
 #include "tasks/webshop/webshop_family.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/scratch_folder.h"
 
 namespace agentr {
 namespace {
@@ -29,7 +29,7 @@ struct Shop {
 TEST(PublicWebShopTest, TenTasksShareThreeSessions) {
   Shop shop;
   const auto model = MakeScriptedModel("planner", shop.family, {});
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   FileTreeStore store(folder.path(), TreeFormat::kCompact);
   SearchOptions search;
   search.max_depth = 8;

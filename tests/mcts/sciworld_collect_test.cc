@@ -12,7 +12,8 @@
 #include "rollout/replay_executor.h"
 #include "tasks/textcraft/textcraft_family.h"
 #include "tests/clients/env/small_sciworld_server.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/scratch_folder.h"
+#include "tests/mcts/toy_environment.h"
 
 namespace agentr {
 namespace {
@@ -45,7 +46,7 @@ std::string RefusalOf(const std::vector<std::string>& arguments) {
 
 TEST(SciWorldCollect, TheDefaultsWork) {
   SmallSciWorldServer server;
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const std::string out = folder.path().string();
   const std::vector<std::string> line = {
       "--env_server_base", server.url(), "--output_dir", out, "--min", "0", "--max", "20"};
@@ -64,7 +65,7 @@ TEST(SciWorldCollect, TheDefaultsWork) {
 
 TEST(SciWorldCollect, TaskTypesAndSnappingAreOptions) {
   SmallSciWorldServer server;
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const std::string out = folder.path().string();
   EXPECT_EQ(CollectWith({"--env_server_base", server.url(), "--output_dir", out, "--task_type",
                          "1-1", "--min", "2", "--max", "4", "--snap_actions", "--model_name",

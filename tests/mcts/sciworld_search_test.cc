@@ -13,7 +13,7 @@
 #include "tasks/scripted_model.h"
 #include "tasks/task_kinds.h"
 #include "tests/clients/env/small_sciworld_server.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/scratch_folder.h"
 
 namespace agentr {
 namespace {
@@ -28,7 +28,7 @@ struct House {
 
   // The trees of all tasks.
   std::vector<Tree> Collect(LanguageModel& model, const SearchOptions& search, int in_flight = 3) {
-    const TemporaryFolder folder;
+    const ScratchFolder folder;
     FileTreeStore store(folder.path(), TreeFormat::kCompact);
     ParallelismOptions options;
     options.in_flight = in_flight;

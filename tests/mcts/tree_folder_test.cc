@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "mcts/tree_file.h"
+#include "tests/common/scratch_folder.h"
 #include "tests/mcts/toy_search.h"
 
 namespace agentr {
@@ -35,7 +36,7 @@ class FindTreesTest : public ::testing::Test {
     return ids;
   }
 
-  const TemporaryFolder folder_;
+  const ScratchFolder folder_;
 };
 
 TEST_F(FindTreesTest, TakesWhatWasWrittenLast) {

@@ -2,14 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <csignal>
 #include <fstream>
 #include <thread>
 
 #include "common/error.h"
 #include "common/file.h"
+#include "tests/common/file_faults.h"
+#include "tests/common/scratch_folder.h"
 #include "tests/mcts/toy_search.h"
 
 namespace agentr {
@@ -25,29 +25,9 @@ Tree TreeOf(int task_id) {
   return tree;
 }
 
-// While it lives, no file can grow beyond some bytes: what a full disk is to a writer.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FullDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  void (*handler_)(int);
-  rlimit before_{};
-};
-
 class TreeStoreTest : public ::testing::Test {
  protected:
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   FileTreeStore store_{folder_.path(), TreeFormat::kCompact};
 };
 
@@ -123,7 +103,7 @@ TEST_F(TreeStoreTest, OnlyOneOfManyThreadsGetsAClaim) {
 TEST_F(TreeStoreTest, AFullDiskLeavesNothingAndFreesTheClaim) {
   ASSERT_EQ(store_.TryClaim(4), Claim::kMine);
   {
-    const FullDisk full(/*bytes=*/50);
+    const FileSizeLimit full_disk(/*bytes=*/50);
     EXPECT_THROW(store_.Commit(TreeOf(4)), FatalError);
   }
   EXPECT_THAT(folder_.Names(), ElementsAre(".claims"));

@@ -9,8 +9,8 @@
 #include "common/file.h"
 #include "rows/row_reader.h"
 #include "tasks/task_kinds.h"
+#include "tests/common/scratch_folder.h"
 #include "tests/mcts/toy_environment.h"
-#include "tests/mcts/toy_search.h"
 
 namespace agentr {
 namespace {
@@ -165,7 +165,7 @@ class AuditFileTest : public ::testing::Test {
     WriteFileAtomically(path, text);
     return ReadRowFile(path);
   }
-  const TemporaryFolder folder_;
+  const ScratchFolder folder_;
 };
 
 TEST_F(AuditFileTest, AgentRsOwnRowsMarkLossOnSomeTurns) {
