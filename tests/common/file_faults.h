@@ -1,27 +1,11 @@
 #pragma once
 
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
 
-#include <string>
-
-#include "common/error.h"
+#include "tests/common/fatal_error.h"
 
 namespace agentr {
-
-// The message of the FatalError(kFile) that `body` has to throw.
-template <typename Body>
-std::string FileErrorOf(const Body& body) {
-  try {
-    body();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
-}
 
 // Makes every write beyond `bytes` of a file fail, as on a full disk.
 class FileSizeLimit {

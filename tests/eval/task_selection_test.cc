@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "tasks/splits.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/scratch_folder.h"
 
 namespace agentr {
@@ -45,12 +46,8 @@ TEST(SelectTasks, TrainIsAllButTheTestIds) {
 }
 
 TEST(SelectTasks, SaysWhereNoTestIdsArePublished) {
-  try {
-    SelectTasks({}, "chess", 0);
-    FAIL() << "there are none";
-  } catch (const FatalError& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("no test ids are published for chess"));
-  }
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, [] { SelectTasks({}, "chess", 0); }),
+              HasSubstr("no test ids are published for chess"));
 }
 
 TEST(SelectTasks, NeedsToKnowWhereToStop) {

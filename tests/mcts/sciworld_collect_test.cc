@@ -12,6 +12,7 @@
 #include "rollout/replay_executor.h"
 #include "tasks/textcraft/textcraft_family.h"
 #include "tests/clients/env/small_sciworld_server.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/mcts/toy_environment.h"
 
@@ -35,13 +36,7 @@ ExitCode CollectWith(std::vector<std::string> arguments) {
 }
 
 std::string RefusalOf(const std::vector<std::string>& arguments) {
-  try {
-    CollectWith(arguments);
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    return error.what();
-  }
-  return "";
+  return FatalErrorOf(ExitCode::kUsage, [&] { CollectWith(arguments); });
 }
 
 TEST(SciWorldCollect, TheDefaultsWork) {

@@ -13,6 +13,7 @@
 #include "tasks/scripted_model.h"
 #include "tasks/task_kinds.h"
 #include "tests/clients/env/small_sciworld_server.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/scratch_folder.h"
 
 namespace agentr {
@@ -196,13 +197,8 @@ TEST(SciWorldSearch, TaskTypesSelectIds) {
 
 TEST(SciWorldSearch, WithoutExtensionsThePlannerAndSnappingSayWhatHelps) {
   SmallSciWorldServer server(/*extensions=*/false);
-  try {
-    MakeHttpGold(MakeProtocol("sciworld"), {server.url()}, HttpOptions{});
-    ADD_FAILURE();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), HasSubstr("env_server --task sciworld"));
-  }
+  const auto make = [&] { MakeHttpGold(MakeProtocol("sciworld"), {server.url()}, HttpOptions{}); };
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, make), HasSubstr("env_server --task sciworld"));
 }
 
 }  // namespace

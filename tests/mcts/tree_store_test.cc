@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/file_faults.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/mcts/toy_search.h"
@@ -16,6 +17,7 @@ namespace agentr {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -115,14 +117,9 @@ TEST_F(TreeStoreTest, AFullDiskLeavesNothingAndFreesTheClaim) {
 TEST_F(TreeStoreTest, AFolderThatCannotBeMadeIsAnError) {
   const fs::path file = folder_.path() / "file";
   std::ofstream(file) << "no folder";
-  try {
-    const FileTreeStore store(file / "results", TreeFormat::kCompact);
-    FAIL() << "a file is no folder";
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    EXPECT_THAT(error.what(), HasSubstr((file / "results").string()));
-    EXPECT_THAT(error.what(), HasSubstr("choose another output folder"));
-  }
+  EXPECT_THAT(
+      FileErrorOf([&] { const FileTreeStore store(file / "results", TreeFormat::kCompact); }),
+      AllOf(HasSubstr((file / "results").string()), HasSubstr("choose another output folder")));
 }
 
 TEST_F(TreeStoreTest, AFolderThatVanishedIsAnErrorOfCommit) {
@@ -136,12 +133,7 @@ TEST_F(TreeStoreTest, AFolderThatVanishedIsAnErrorOfCommit) {
 TEST_F(TreeStoreTest, LoadingWhatIsNotThereOrBrokenNamesTheFile) {
   EXPECT_THROW(store_.Load(9), FatalError);
   std::ofstream(store_.PathOf(9)) << "{\"format\":";
-  try {
-    store_.Load(9);
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("search_results_9.json:1:"));
-  }
+  EXPECT_THAT(FileErrorOf([&] { store_.Load(9); }), HasSubstr("search_results_9.json:1:"));
 }
 
 TEST_F(TreeStoreTest, ALockThatCannotBeAskedForIsAnError) {
