@@ -2,7 +2,6 @@
 // on servers.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>

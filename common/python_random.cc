@@ -1,6 +1,5 @@
 #include "common/python_random.h"
 
-#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <numeric>

@@ -1,7 +1,6 @@
 // Episodes in a PostgreSQL database, which evaluations on many machines share.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>

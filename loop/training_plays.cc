@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "common/options.h"
 #include "lm/export_model.h"

@@ -5,7 +5,6 @@
 //                   metrics.jsonl   success, reward and refused steps, as "play" of the step
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "common/error.h"

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <nlohmann/json.hpp>
 #include <string_view>
 

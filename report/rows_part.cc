@@ -1,7 +1,5 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "common/error.h"

@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <string>
 
 #include "clients/environment.h"
 #include "common/progress.h"

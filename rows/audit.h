@@ -9,7 +9,6 @@
 #include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/error.h"

@@ -7,7 +7,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <iterator>
 #include <set>
 
 #include "clients/http/retry.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
 
 #include "common/options.h"
 #include "revision/find/pairing.h"

@@ -1,7 +1,5 @@
 #include "revision/find/paths.h"
 
-#include <algorithm>
-
 namespace agentr {
 namespace {
 

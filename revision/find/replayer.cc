@@ -1,7 +1,5 @@
 #include "revision/find/replayer.h"
 
-#include <utility>
-
 #include "common/text.h"
 #include "tasks/task_kinds.h"
 

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <iterator>
 #include <set>
 
 #include "common/error.h"

@@ -3,7 +3,6 @@
 // the speed of memory.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 

@@ -10,12 +10,10 @@
 // The tokenizer is the Llama-3 one of the goldens, which has 706 tokens, so prompts are longer than
 // with a real one.
 #include <fmt/core.h>
-#include <stdlib.h>
 
 #include <atomic>
 #include <chrono>
 #include <filesystem>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -26,6 +24,7 @@
 #include "lm/chat/chat_template.h"
 #include "lm/engine/engine.h"
 #include "mcts/tree_file.h"
+#include "tests/common/scratch_folder.h"
 #include "tests/lm/decoder/load_decoder.h"
 #include "tests/lm/decoder/random_model.h"
 
@@ -47,14 +46,6 @@ struct Call {
   int n = 0;
   int max_tokens = 0;
 };
-
-fs::path TemporaryFolder() {
-  std::string name = (fs::temp_directory_path() / "lm_tree_bench.XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) {
-    throw FatalError(ExitCode::kFile, "cannot make a temporary folder");
-  }
-  return name;
-}
 
 std::vector<Call> CallsOf(const Tree& tree, const Tokenizer& tokenizer, const ChatTemplate& chat,
                           int most) {
@@ -116,7 +107,8 @@ ExitCode Main(int argc, char** argv) {
   set.Add("--kv_cache_gib", o.kv_cache_gib, "Memory for keys and values");
   if (const auto code = set.Parse(argc, argv)) return *code;
 
-  const fs::path folder = TemporaryFolder();
+  const ScratchFolder scratch;
+  const fs::path& folder = scratch.path();
   const auto golden =
       nlohmann::json::parse(ReadFile(AGENTR_SOURCE_DIR "/tests/golden/tokenizers/llama3.json"));
   WriteFileAtomically(folder / "tokenizer.json", golden["tokenizer"].dump());
@@ -139,7 +131,6 @@ ExitCode Main(int argc, char** argv) {
   options.kv_cache_gib = o.kv_cache_gib;
   const auto decoder = LoadDecoder(folder, options);
   for (const bool cache : {true, false}) Measure(trees, *tokenizer, *decoder, cache);
-  fs::remove_all(folder);
   return ExitCode::kOk;
 }
 

@@ -5,7 +5,6 @@
 // all actions of the path again. This is done for the same nodes, one after the other, on one
 // session of the same server.
 #include <fmt/core.h>
-#include <stdlib.h>
 
 #include <atomic>
 #include <chrono>
@@ -20,6 +19,7 @@
 #include "tasks/scripted_model.h"
 #include "tasks/task_kinds.h"
 #include "tests/clients/env/embedded_server.h"
+#include "tests/common/scratch_folder.h"
 #include "tests/mcts/call_bound.h"
 
 namespace agentr {
@@ -76,23 +76,6 @@ class BenchStore : public TreeStore {
   std::atomic<int> next_ = 0;
 };
 
-// A folder that the destructor removes.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "mcts_bench.XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw FatalError(ExitCode::kFile, "cannot make a temporary folder");
-    }
-    path = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  fs::path path;
-};
-
 struct Measured {
   CollectReport report;
   int64_t calls = 0;
@@ -142,11 +125,11 @@ class Bench {
 
   void PrintCosts(const EnvServer& extended, const EnvServer& plain) {
     const int trees = options_.max - options_.min;
-    const TemporaryFolder folder;
-    const Measured forks = Collect(extended, folder.path, 1, 0, trees, /*measure_agent_r=*/true);
-    const double seconds_of_baseline = ReplayPerSample(extended, folder.path, trees);
-    const TemporaryFolder other;
-    const Measured replays = Collect(plain, other.path, 1, 0, trees, false);
+    const ScratchFolder folder;
+    const Measured forks = Collect(extended, folder.path(), 1, 0, trees, /*measure_agent_r=*/true);
+    const double seconds_of_baseline = ReplayPerSample(extended, folder.path(), trees);
+    const ScratchFolder other;
+    const Measured replays = Collect(plain, other.path(), 1, 0, trees, false);
     const auto nodes = static_cast<double>(forks.report.nodes);
     const auto per_node = [&](int64_t count) { return static_cast<double>(count) / nodes; };
     const ExecutionStats& e = replays.report.execution;
@@ -165,7 +148,7 @@ class Bench {
     };
     bound("  lower bound: walks to the leaves of the states", e.min_replay_calls);
     bound("  lower bound: and each unchanged action once", e.min_replay_calls + e.unchanged_bound);
-    bound("  lower bound: expansion by expansion", FewestCallsOf(folder.path, trees));
+    bound("  lower bound: expansion by expansion", FewestCallsOf(folder.path(), trees));
     Row("model requests", per_node(forks.report.usage.requests), 1.0);
     const double agent_r_bytes = per_node(forks.agent_r_bytes);
     Row("bytes of tree file, agent-r (baseline)", agent_r_bytes, agent_r_bytes);
@@ -213,11 +196,11 @@ class Bench {
     for (const int delay : options_.delays_ms) {
       double first = 0;
       for (const int in_flight : options_.in_flight) {
-        const TemporaryFolder folder;
+        const ScratchFolder folder;
         // Enough work for a measurement without delays.
         const int trees =
             delay == 0 ? std::max(200, options_.rounds * in_flight) : options_.rounds * in_flight;
-        const Measured m = Collect(server, folder.path, in_flight, delay, trees, false);
+        const Measured m = Collect(server, folder.path(), in_flight, delay, trees, false);
         const double speed = static_cast<double>(m.report.nodes) / m.report.wall_s;
         if (first == 0) first = speed;
         fmt::print("{:>10} {:>10} {:>8} {:>10.0f} {:>14.1f} {:>16.2f}\n", delay, in_flight, trees,

@@ -14,7 +14,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include "clients/env/gold_source.h"
 #include "clients/environment.h"

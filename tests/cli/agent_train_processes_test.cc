@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <memory>

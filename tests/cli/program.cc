@@ -38,17 +38,6 @@ namespace {
 
 }  // namespace
 
-ScratchFolder::ScratchFolder() {
-  std::string name = (fs::temp_directory_path() / "agentr_test.XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-  path_ = name;
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
 Program::Program(const std::string& name, const std::vector<std::string>& arguments,
                  const fs::path& folder, const std::map<std::string, std::string>& env)
     : out_(folder / (name + ".stdout")), err_(folder / (name + ".stderr")) {

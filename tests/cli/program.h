@@ -9,20 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "tests/common/scratch_folder.h"
+
 namespace agentr {
-
-// A new empty folder, removed with all that is in it.
-class ScratchFolder {
- public:
-  ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 struct Outcome {
   int exit = -1;  // 128 + signal where a signal ended it

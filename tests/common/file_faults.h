@@ -3,17 +3,9 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include <string>
-
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 
 namespace agentr {
-
-// The message of the FatalError(kFile) that `body` has to throw.
-template <typename Body>
-std::string FileErrorOf(const Body& body) {
-  return FatalErrorOf(ExitCode::kFile, body);
-}
 
 // Makes every write beyond `bytes` of a file fail, as on a full disk.
 class FileSizeLimit {

@@ -1,16 +1,15 @@
 #include "common/installed_file.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "common/file.h"
+#include "tests/common/scratch_folder.h"
 
 namespace agentr {
 namespace {
 
 TEST(InstalledFileTest, LooksBesideAndAboveTheProgram) {
-  const std::filesystem::path scratch =
-      std::filesystem::path(::testing::TempDir()) / ("installed_" + std::to_string(::getpid()));
+  const ScratchFolder scratch;
   const std::filesystem::path bin = scratch / "usr/bin";
   const std::filesystem::path installed = scratch / "usr/share/agentr/configs/a.toml";
   WriteFileAtomically(installed, "");
@@ -20,7 +19,6 @@ TEST(InstalledFileTest, LooksBesideAndAboveTheProgram) {
   EXPECT_EQ(InstalledFile("configs/b.toml", bin), scratch / "configs/b.toml");
   EXPECT_EQ(InstalledFile(installed, bin), installed);
   EXPECT_EQ(InstalledFile("", bin), "");
-  std::filesystem::remove_all(scratch);
 }
 
 }  // namespace

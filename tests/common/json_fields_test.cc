@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "tests/common/fatal_error.h"
+
 namespace agentr {
 namespace {
 
@@ -83,14 +85,8 @@ TEST(JsonField, OrSomethingElseWhereItIsLeftOut) {
 
 TEST(ReadingRecord, NamesFileFaultAndCure) {
   EXPECT_EQ(ReadingRecord("f.json", "run again", [] { return 3; }), 3);
-  const auto refusal = [](const auto& read) -> std::string {
-    try {
-      ReadingRecord("f.json", "run again", read);
-    } catch (const FatalError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kFile);
-      return error.what();
-    }
-    return "";
+  const auto refusal = [](const auto& read) {
+    return FileErrorOf([&] { ReadingRecord("f.json", "run again", read); });
   };
   const Json record = {{"x", "text"}};
   EXPECT_EQ(refusal([&] { return JsonField<int>(record, "y"); }),

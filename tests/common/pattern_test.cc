@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.h"
+#include "tests/common/fatal_error.h"
 
 namespace agentr {
 namespace {
@@ -44,13 +45,8 @@ TEST(Pattern, NeitherBadBytesNorEndlessSearchesMatch) {
 }
 
 TEST(Pattern, AFaultIsNamedWithItsPlace) {
-  try {
-    Pattern("go (north");
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), HasSubstr("'go (north' is wrong at character 10"));
-  }
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, [] { Pattern("go (north"); }),
+              HasSubstr("'go (north' is wrong at character 10"));
 }
 
 }  // namespace

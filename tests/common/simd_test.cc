@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "common/error.h"
+#include "tests/common/fatal_error.h"
 
 namespace agentr {
 namespace {
@@ -42,25 +43,19 @@ TEST_F(SimdTest, AutoIsTheFastestOrThatOfTheEnvironment) {
 }
 
 TEST_F(SimdTest, LevelsOfOtherProcessorsAreRefusedWithThoseThatThereAre) {
-  const auto message = [](const auto& set) -> std::string {
-    try {
-      set();
-    } catch (const FatalError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kUsage);
-      return error.what();
-    }
-    return "";
+  const auto message = [](const std::string& level) {
+    return FatalErrorOf(ExitCode::kUsage, [&] { SetSimd(level); });
   };
 #if defined(__x86_64__)
   const std::string foreign = "neon";
 #else
   const std::string foreign = "avx2";
 #endif
-  const std::string refused = message([&] { SetSimd(foreign); });
+  const std::string refused = message(foreign);
   EXPECT_NE(refused.find("--simd " + foreign), std::string::npos) << refused;
   EXPECT_NE(refused.find("portable"), std::string::npos) << refused;
   ::setenv("AGENTR_SIMD", "sse9", 1);
-  EXPECT_NE(message([] { SetSimd("auto"); }).find("AGENTR_SIMD sse9"), std::string::npos);
+  EXPECT_NE(message("auto").find("AGENTR_SIMD sse9"), std::string::npos);
 }
 
 }  // namespace

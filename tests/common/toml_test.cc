@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "tests/common/fatal_error.h"
+
 namespace agentr {
 namespace {
 
@@ -16,13 +18,7 @@ std::vector<std::string> Values(const std::string& text) { return ParseToml(text
 
 // The message that `text` is refused with; empty if it is taken.
 std::string Refusal(const std::string& text) {
-  try {
-    ParseToml(text);
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    return error.what();
-  }
-  return "";
+  return FatalErrorOf(ExitCode::kUsage, [&] { ParseToml(text); });
 }
 
 TEST(Toml, ValuesAreTextForOptions) {

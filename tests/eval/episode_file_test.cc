@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
+#include "tests/common/fatal_error.h"
 #include "tests/rollout/hand_episode.h"
 
 namespace agentr {
@@ -44,13 +45,7 @@ Episode FullEpisode() {
 }
 
 std::string RefusalOf(const std::string& text) {
-  try {
-    ReadEpisode(text, "dir/search_results_26.json");
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    return error.what();
-  }
-  return "";
+  return FatalErrorOf(ExitCode::kFile, [&] { ReadEpisode(text, "dir/search_results_26.json"); });
 }
 
 TEST(EpisodeFile, ReadsBackWhatWasWritten) {

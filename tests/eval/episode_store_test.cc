@@ -5,7 +5,8 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/fatal_error.h"
+#include "tests/common/scratch_folder.h"
 #include "tests/rollout/hand_episode.h"
 
 namespace agentr {
@@ -23,7 +24,7 @@ class EpisodeStoreTest : public ::testing::Test {
     store_.Commit(HandEpisode(task_id, attempt, 0.5, {"look"}));
   }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   FileEpisodeStore store_{folder_.path(), R"({"max_steps":30})"};
 };
 
@@ -57,14 +58,10 @@ TEST_F(EpisodeStoreTest, LoadsByTaskAndAttempt) {
 }
 
 TEST_F(EpisodeStoreTest, RefusesARunBesideOneOfOtherOptions) {
-  try {
-    const FileEpisodeStore other(folder_.path(), R"({"max_steps":100})");
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("another run is playing"),
-                                    HasSubstr("max_steps: 30 there, 100 here")));
-  }
+  EXPECT_THAT(
+      FatalErrorOf(ExitCode::kUsage,
+                   [&] { FileEpisodeStore(folder_.path(), R"({"max_steps":100})"); }),
+      AllOf(HasSubstr("another run is playing"), HasSubstr("max_steps: 30 there, 100 here")));
 }
 
 TEST_F(EpisodeStoreTest, RefusesEpisodesOfOtherOptions) {
@@ -75,15 +72,9 @@ TEST_F(EpisodeStoreTest, RefusesEpisodesOfOtherOptions) {
     store.Commit(HandEpisode(31, 0, 0.5, {"look"}));
   }
   const FileEpisodeStore other(earlier, R"({"max_steps":100})");
-  try {
-    other.Load();
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(),
-                AllOf(HasSubstr("search_results_31.json"),
-                      HasSubstr("max_steps: 30 there, 100 here"), HasSubstr("--output_dir")));
-  }
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, [&] { other.Load(); }),
+              AllOf(HasSubstr("search_results_31.json"), HasSubstr("max_steps: 30 there, 100 here"),
+                    HasSubstr("--output_dir")));
 }
 
 TEST_F(EpisodeStoreTest, RefusesAFileUnderAnotherName) {
@@ -102,14 +93,10 @@ TEST_F(EpisodeStoreTest, AFolderAboveOneEvaluationNamesIt) {
   EXPECT_EQ(FindEvaluation(above), above / "one");
   fs::create_directories(above / "deep" / "two");
   fs::copy(store_.PathOf(31, 0), above / "deep" / "two");
-  try {
-    FindEvaluation(above);
-    FAIL() << "which of the two?";
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr((above / "one").string()),
-                                    HasSubstr((above / "deep" / "two").string())));
-  }
+  EXPECT_THAT(
+      FileErrorOf([&] { FindEvaluation(above); }),
+      AllOf(HasSubstr((above / "one").string()), HasSubstr((above / "deep" / "two").string())))
+      << "which of the two?";
 }
 
 TEST(ReadEpisodes, NeedsAFolder) { EXPECT_THROW(ReadEpisodes("/none/such"), FatalError); }

@@ -2,9 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include <functional>
-
 #include "common/error.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/rollout/hand_episode.h"
 
@@ -32,17 +31,6 @@ std::vector<StoredEpisode> Stored(const std::vector<Episode>& episodes,
 }
 
 RevisionTestOptions CutAtTwo() { return {"old", "toy", 1.0, "2", 0, 100}; }
-
-// The words with which `plan` is refused.
-std::string Refusal(const std::function<void()>& plan) {
-  try {
-    plan();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    return error.what();
-  }
-  return "";
-}
 
 TEST(PlanAttempts, TriesEachTaskInOrder) {
   const EvaluationPlan plan = PlanAttempts({4, 2}, 2, {{"seed", 7}});
@@ -74,7 +62,8 @@ TEST(PlanRevisionTest, KeepsToTheTasksAskedFor) {
 TEST(PlanRevisionTest, RefusesWhatHasNothingToGoOnFrom) {
   const auto refusal = [](const std::vector<StoredEpisode>& earlier, const RevisionTestOptions& o,
                           const std::optional<std::vector<int>>& only = {}) {
-    return Refusal([&] { PlanRevisionTest(o, earlier, only, nlohmann::ordered_json()); });
+    return FatalErrorOf(ExitCode::kUsage,
+                        [&] { PlanRevisionTest(o, earlier, only, nlohmann::ordered_json()); });
   };
   EXPECT_THAT(refusal(Stored({HandEpisode(1, 0, 0, kFour)}, "webshop"), CutAtTwo()),
               HasSubstr("--revision_from old: it contains episodes of webshop, not of toy"));
@@ -97,12 +86,13 @@ TEST(CheckFolder, NamesAnEpisodeOfAnotherTrajectory) {
   Episode played = HandEpisode(2, 0, 1, {"a", "x", "y"});
   played.replayed_turns = 2;
   store.Commit(played);
-  const auto plan = [](const std::vector<std::string>& actions) {
-    return PlanRevisionTest(CutAtTwo(), Stored({HandEpisode(2, 0, 0, actions)}), {},
-                            nlohmann::ordered_json());
+  const auto refusal = [&](const std::vector<std::string>& actions) {
+    const EvaluationPlan plan = PlanRevisionTest(
+        CutAtTwo(), Stored({HandEpisode(2, 0, 0, actions)}), {}, nlohmann::ordered_json());
+    return FatalErrorOf(ExitCode::kUsage, [&] { CheckFolder(store, plan); });
   };
-  EXPECT_EQ(Refusal([&] { CheckFolder(store, plan({"a", "x", "z"})); }), "");
-  EXPECT_THAT(Refusal([&] { CheckFolder(store, plan(kFour)); }),
+  EXPECT_EQ(refusal({"a", "x", "z"}), "");
+  EXPECT_THAT(refusal(kFour),
               HasSubstr(store.PathOf(2, 0).string() + " continues another trajectory"));
 }
 

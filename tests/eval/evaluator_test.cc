@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "tests/common/captured_log.h"
+#include "tests/common/scratch_folder.h"
 #include "tests/mcts/toy_search.h"
 
 namespace agentr {
@@ -45,7 +46,7 @@ struct ToyEvaluation {
     return episodes;
   }
 
-  TemporaryFolder folder;
+  ScratchFolder folder;
   ToyFamily family;
   ToyEnvironment world;
   ToyModel model{ToyActions()};

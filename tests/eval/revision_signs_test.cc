@@ -5,6 +5,7 @@
 
 #include "common/error.h"
 #include "eval/metrics.h"
+#include "tests/common/fatal_error.h"
 #include "tests/rollout/hand_episode.h"
 
 namespace agentr {
@@ -32,13 +33,8 @@ TEST(RevisionSignsTest, TheFileOfPathCollectWithoutWhatFollowsARevision) {
                                     "[slip get]\nI got {object}.\n",
                                     "t.txt"),
               ElementsAre("That did not work.", "I did {action}.", "I got {object}."));
-  try {
-    ParseRevisionThoughts("[recover]\nFirst.\n", "t.txt");
-    FAIL() << "no thought of a revision";
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), HasSubstr("t.txt has no revision thought"));
-  }
+  const auto without = [] { ParseRevisionThoughts("[recover]\nFirst.\n", "t.txt"); };
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, without), HasSubstr("t.txt has no revision thought"));
 }
 
 TEST(RevisionSignsTest, ATurnIsJudgedByWhatTheAgentSaid) {

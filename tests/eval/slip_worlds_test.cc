@@ -14,7 +14,7 @@
 #include "tasks/task_kinds.h"
 #include "tests/clients/env/embedded_server.h"
 #include "tests/clients/env/small_sciworld_server.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/scratch_folder.h"
 
 namespace agentr {
 namespace {
@@ -45,7 +45,7 @@ class SlippingWorld {
   }
 
   std::vector<Episode> Play(const SlipOptions& slips, int in_flight = 8) {
-    const TemporaryFolder folder;
+    const ScratchFolder folder;
     FileEpisodeStore store(folder.path(), "{}");
     PlayOptions play = play_;
     play.slips = slips;

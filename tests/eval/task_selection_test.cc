@@ -6,7 +6,8 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "tasks/splits.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/fatal_error.h"
+#include "tests/common/scratch_folder.h"
 
 namespace agentr {
 namespace {
@@ -45,12 +46,8 @@ TEST(SelectTasks, TrainIsAllButTheTestIds) {
 }
 
 TEST(SelectTasks, SaysWhereNoTestIdsArePublished) {
-  try {
-    SelectTasks({}, "chess", 0);
-    FAIL() << "there are none";
-  } catch (const FatalError& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("no test ids are published for chess"));
-  }
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, [] { SelectTasks({}, "chess", 0); }),
+              HasSubstr("no test ids are published for chess"));
 }
 
 TEST(SelectTasks, NeedsToKnowWhereToStop) {
@@ -65,7 +62,7 @@ TEST(SelectTasks, LeavesOutWhatTheServerDoesNotHave) {
 }
 
 TEST(SelectTasks, ReadsIdsFromAFile) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto path = folder.path() / "ids";
   const auto ids = [&](const std::string& text) {
     WriteFileAtomically(path, text);

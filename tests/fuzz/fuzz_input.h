@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <string>
 #include <string_view>
 
 #include "tests/common/scratch_folder.h"

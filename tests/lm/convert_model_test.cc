@@ -10,7 +10,7 @@
 #include "lm/model_files.h"
 #include "lm/tokenizer/tokenizer.h"
 #include "lm/weights/model_config.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/file_faults.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/expect_weights.h"

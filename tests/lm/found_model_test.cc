@@ -13,7 +13,7 @@
 #include "lm/weights/adapter.h"
 #include "lm/weights/model_config.h"
 #include "lm/weights/quantised.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/file_faults.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/decoder/load_decoder.h"

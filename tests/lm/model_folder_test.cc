@@ -4,7 +4,7 @@
 
 #include "lm/weights/safetensors.h"
 #include "tests/clients/count_tokens.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/tiny_model_folder.h"
 

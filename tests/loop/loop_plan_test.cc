@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "common/error.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/scratch_folder.h"
 
 namespace agentr {
@@ -159,18 +160,15 @@ TEST(LoopPlan, DemonstrationsAreCheckedBeforeTheSearch) {
   const ScratchFolder folder;
   const std::string there = folder.Write("demos.jsonl", "{}\n").string();
   SelfTrainOptions options = Options(1);
-  const auto message = [&](const std::vector<std::string>& demonstrations) -> std::string {
+  const auto message = [&](const std::vector<std::string>& demonstrations,
+                           ExitCode code = ExitCode::kUsage) {
     options.demonstrations = demonstrations;
-    try {
-      Check(options);
-    } catch (const FatalError& error) {
-      return error.what();
-    }
-    return "";
+    return FatalErrorOf(code, [&] { Check(options); });
   };
   EXPECT_EQ(message({there}), "");
   EXPECT_EQ(message({there + ":0.5"}), "");
-  EXPECT_THAT(message({"nowhere.jsonl:2"}), HasSubstr("there is no file nowhere.jsonl"));
+  EXPECT_THAT(message({"nowhere.jsonl:2"}, ExitCode::kFile),
+              HasSubstr("there is no file nowhere.jsonl"));
   EXPECT_THAT(message({there + ":-1"}), HasSubstr("--demonstrations " + there + ":-1"));
   EXPECT_THAT(message({there, there + ":0.5"}), HasSubstr("has no weight, but others have one"));
   options.revised_weight = 2;

@@ -6,6 +6,7 @@
 #include "common/file.h"
 #include "loop/loop_programs.h"
 #include "loop/loop_table.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/json_damage.h"
 #include "tests/common/scratch_folder.h"
 
@@ -34,13 +35,8 @@ TEST(LoopRecord, KeepsArgumentsWithoutPasswords) {
   EXPECT_TRUE(record.Has(Collect("changed"))) << "another password is no other argument";
   LoopStage other = Collect("hunter2");
   other.arguments[0] = "--max=4";
-  try {
-    record.Has(other);
-    ADD_FAILURE();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("new are --max=4)"), Not(HasSubstr("hunter2"))));
-  }
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, [&] { record.Has(other); }),
+              AllOf(HasSubstr("new are --max=4)"), Not(HasSubstr("hunter2"))));
 }
 
 TEST(LoopRecord, GoesOnOnlyWithItsModelOptions) {
@@ -51,15 +47,13 @@ TEST(LoopRecord, GoesOnOnlyWithItsModelOptions) {
     record.SetModelOptions(options);
     record.Add(Collect("a"), 1, {{"trees", 3}});
   }
-  LoopRecord(folder.path()).SetModelOptions(options);
-  try {
-    LoopRecord(folder.path()).SetModelOptions({{"dtype", "float32"}, {"chat_template", "chatml"}});
-    ADD_FAILURE();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("--dtype \"auto\" there, \"float32\" now"),
-                                    HasSubstr("another --name")));
-  }
+  const auto go_on = [&](const nlohmann::ordered_json& with) {
+    return FatalErrorOf(ExitCode::kUsage, [&] { LoopRecord(folder.path()).SetModelOptions(with); });
+  };
+  EXPECT_EQ(go_on(options), "");
+  EXPECT_THAT(
+      go_on({{"dtype", "float32"}, {"chat_template", "chatml"}}),
+      AllOf(HasSubstr("--dtype \"auto\" there, \"float32\" now"), HasSubstr("another --name")));
   // Earlier versions did not write them down.
   const ScratchFolder earlier;
   LoopRecord(earlier.path()).Add(Collect("a"), 1, {{"trees", 3}});
@@ -136,13 +130,8 @@ TEST(LoopRecord, DamageIsNamedWithTheCure) {
   });
   EXPECT_GT(refused, 100);
   folder.Write("loop.json", R"({"stages": [1, 2]})");
-  try {
-    const LoopRecord read(folder.path());
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    EXPECT_THAT(error.what(), HasSubstr("Cure: choose another --name"));
-  }
+  EXPECT_THAT(FileErrorOf([&] { const LoopRecord read(folder.path()); }),
+              HasSubstr("Cure: choose another --name"));
 }
 
 // The files of a stage's program, whose figures are read.

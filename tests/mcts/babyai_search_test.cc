@@ -15,7 +15,7 @@
 #include "tasks/task_kinds.h"
 #include "tests/clients/env/embedded_server.h"
 #include "tests/clients/env/small_babyai_server.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/scratch_folder.h"
 
 namespace agentr {
 namespace {
@@ -44,7 +44,7 @@ Searched SearchTwelve(const std::string& url, int sessions, const SlipOptions& s
   const BabyAiFamily family;
   HttpEnvironment environment(MakeProtocol("babyai"), {url}, HttpOptions{});
   FakeLanguageModel model(Wander);
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   FileTreeStore store(folder.path(), TreeFormat::kCompact);
   SearchOptions search;
   search.max_depth = 10;

@@ -8,7 +8,8 @@
 #include <optional>
 
 #include "common/error.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/fatal_error.h"
+#include "tests/common/scratch_folder.h"
 
 namespace agentr {
 namespace {
@@ -37,16 +38,10 @@ class EarlierTreesTest : public ::testing::Test {
   }
 
   std::string Refusal(const TreeOrigin& origin, const SearchOptions& search, bool mix = false) {
-    try {
-      CheckEarlierTrees(store_, origin, search, mix);
-    } catch (const FatalError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kUsage);
-      return error.what();
-    }
-    return "";
+    return FatalErrorOf(ExitCode::kUsage, [&] { CheckEarlierTrees(store_, origin, search, mix); });
   }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   FileTreeStore store_{folder_.path(), TreeFormat::kCompact};
   SearchOptions search_;
 };
@@ -101,14 +96,9 @@ TEST_F(EarlierTreesTest, ARunThatHasWrittenNoTreeYetIsNotMixedWithEither) {
     CheckEarlierTrees(store, Origin(search_), search_, mix);
   };
   EXPECT_NO_THROW(join(/*mix=*/true));
-  try {
-    join(/*mix=*/false);
-    FAIL() << "not refused";
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("another run is searching"), HasSubstr("shared"),
-                                    HasSubstr("--seed 7 there, 0 now")));
-  }
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, [&] { join(/*mix=*/false); }),
+              AllOf(HasSubstr("another run is searching"), HasSubstr("shared"),
+                    HasSubstr("--seed 7 there, 0 now")));
   first.reset();
   EXPECT_NO_THROW(join(/*mix=*/false));
 }

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <numeric>
 #include <set>
 
@@ -13,7 +12,7 @@
 #include "tasks/scripted_model.h"
 #include "tasks/task_kinds.h"
 #include "tasks/webshop/webshop_family.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/scratch_folder.h"
 
 namespace agentr {
 namespace {
@@ -30,7 +29,7 @@ struct Shop {
 TEST(PublicWebShopTest, TenTasksShareThreeSessions) {
   Shop shop;
   const auto model = MakeScriptedModel("planner", shop.family, {});
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   FileTreeStore store(folder.path(), TreeFormat::kCompact);
   SearchOptions search;
   search.max_depth = 8;

@@ -12,7 +12,9 @@
 #include "rollout/replay_executor.h"
 #include "tasks/textcraft/textcraft_family.h"
 #include "tests/clients/env/small_sciworld_server.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/fatal_error.h"
+#include "tests/common/scratch_folder.h"
+#include "tests/mcts/toy_environment.h"
 
 namespace agentr {
 namespace {
@@ -34,18 +36,12 @@ ExitCode CollectWith(std::vector<std::string> arguments) {
 }
 
 std::string RefusalOf(const std::vector<std::string>& arguments) {
-  try {
-    CollectWith(arguments);
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    return error.what();
-  }
-  return "";
+  return FatalErrorOf(ExitCode::kUsage, [&] { CollectWith(arguments); });
 }
 
 TEST(SciWorldCollect, TheDefaultsWork) {
   SmallSciWorldServer server;
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const std::string out = folder.path().string();
   const std::vector<std::string> line = {
       "--env_server_base", server.url(), "--output_dir", out, "--min", "0", "--max", "20"};
@@ -64,7 +60,7 @@ TEST(SciWorldCollect, TheDefaultsWork) {
 
 TEST(SciWorldCollect, TaskTypesAndSnappingAreOptions) {
   SmallSciWorldServer server;
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const std::string out = folder.path().string();
   EXPECT_EQ(CollectWith({"--env_server_base", server.url(), "--output_dir", out, "--task_type",
                          "1-1", "--min", "2", "--max", "4", "--snap_actions", "--model_name",

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
-#include <set>
 
 #include "clients/env/gold_source.h"
 #include "clients/env/http_environment.h"
@@ -14,7 +13,8 @@
 #include "tasks/scripted_model.h"
 #include "tasks/task_kinds.h"
 #include "tests/clients/env/small_sciworld_server.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/fatal_error.h"
+#include "tests/common/scratch_folder.h"
 
 namespace agentr {
 namespace {
@@ -29,7 +29,7 @@ struct House {
 
   // The trees of all tasks.
   std::vector<Tree> Collect(LanguageModel& model, const SearchOptions& search, int in_flight = 3) {
-    const TemporaryFolder folder;
+    const ScratchFolder folder;
     FileTreeStore store(folder.path(), TreeFormat::kCompact);
     ParallelismOptions options;
     options.in_flight = in_flight;
@@ -197,13 +197,8 @@ TEST(SciWorldSearch, TaskTypesSelectIds) {
 
 TEST(SciWorldSearch, WithoutExtensionsThePlannerAndSnappingSayWhatHelps) {
   SmallSciWorldServer server(/*extensions=*/false);
-  try {
-    MakeHttpGold(MakeProtocol("sciworld"), {server.url()}, HttpOptions{});
-    ADD_FAILURE();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), HasSubstr("env_server --task sciworld"));
-  }
+  const auto make = [&] { MakeHttpGold(MakeProtocol("sciworld"), {server.url()}, HttpOptions{}); };
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, make), HasSubstr("env_server --task sciworld"));
 }
 
 }  // namespace

@@ -2,9 +2,7 @@
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
-#include <stdlib.h>
 
-#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -127,26 +125,6 @@ Result<void> RandomExecution(Executor& executor, const std::vector<std::string>&
     }
   }
   return {};
-}
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "agentr_test_XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::vector<std::string> TemporaryFolder::Names() const {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(path_)) {
-    names.push_back(entry.path().filename().string());
-  }
-  std::ranges::sort(names);
-  return names;
 }
 
 }  // namespace agentr

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -64,20 +62,4 @@ std::string Describe(const StateTree& states, const std::vector<std::string>& ac
 // Executes seeded expansions of leaf states: what a search asks of an executor. Stops at an error.
 Result<void> RandomExecution(Executor& executor, const std::vector<std::string>& actions,
                              uint64_t seed, int expansions);
-
-// A folder that is removed at the end of the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-  // Names of what lies in it, sorted.
-  std::vector<std::string> Names() const;
-
- private:
-  std::filesystem::path path_;
-};
-
 }  // namespace agentr

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
-#include "mcts/selection.h"
+#include "tests/common/fatal_error.h"
 #include "tests/mcts/toy_search.h"
 
 namespace agentr {
@@ -57,13 +57,7 @@ void ExpectSameTree(const Tree& read, const Tree& written) {
 }
 
 std::string ReadError(const std::string& text) {
-  try {
-    ReadTree(text, "folder/tree.json");
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    return error.what();
-  }
-  return "no error";
+  return FatalErrorOf(ExitCode::kFile, [&] { ReadTree(text, "folder/tree.json"); });
 }
 
 // The text with `from`, which must be in it, replaced by `to`.

@@ -6,6 +6,8 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "mcts/tree_file.h"
+#include "tests/common/fatal_error.h"
+#include "tests/common/scratch_folder.h"
 #include "tests/mcts/toy_search.h"
 
 namespace agentr {
@@ -35,7 +37,7 @@ class FindTreesTest : public ::testing::Test {
     return ids;
   }
 
-  const TemporaryFolder folder_;
+  const ScratchFolder folder_;
 };
 
 TEST_F(FindTreesTest, TakesWhatWasWrittenLast) {
@@ -78,13 +80,7 @@ TEST_F(FindTreesTest, OnlyTreeFilesOfTheRange) {
 }
 
 TEST_F(FindTreesTest, WithoutTreesItSaysWhatToDo) {
-  try {
-    Find({.task = "webshop"});
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    EXPECT_THAT(error.what(), HasSubstr("mcts_collect"));
-  }
+  EXPECT_THAT(FileErrorOf([&] { Find({.task = "webshop"}); }), HasSubstr("mcts_collect"));
 }
 
 // Of toy task 3, with one finished action.
@@ -95,13 +91,9 @@ Tree TreeOf(double reward) {
 }
 
 std::string LoadError(const Tree& tree, int task_id, const std::string& family) {
-  try {
+  return FatalErrorOf(ExitCode::kFile, [&] {
     LoadTree({task_id, "folder/tree.json"}, family, WriteTree(tree, TreeFormat::kCompact));
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    return error.what();
-  }
-  return "";
+  });
 }
 
 TEST(LoadTreeTest, HoldsTheTaskOfItsName) {

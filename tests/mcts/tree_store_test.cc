@@ -2,20 +2,22 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <csignal>
 #include <fstream>
 #include <thread>
 
 #include "common/error.h"
 #include "common/file.h"
+#include "tests/common/fatal_error.h"
+#include "tests/common/file_faults.h"
+#include "tests/common/scratch_folder.h"
 #include "tests/mcts/toy_search.h"
 
 namespace agentr {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -25,29 +27,9 @@ Tree TreeOf(int task_id) {
   return tree;
 }
 
-// While it lives, no file can grow beyond some bytes: what a full disk is to a writer.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FullDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  void (*handler_)(int);
-  rlimit before_{};
-};
-
 class TreeStoreTest : public ::testing::Test {
  protected:
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   FileTreeStore store_{folder_.path(), TreeFormat::kCompact};
 };
 
@@ -123,7 +105,7 @@ TEST_F(TreeStoreTest, OnlyOneOfManyThreadsGetsAClaim) {
 TEST_F(TreeStoreTest, AFullDiskLeavesNothingAndFreesTheClaim) {
   ASSERT_EQ(store_.TryClaim(4), Claim::kMine);
   {
-    const FullDisk full(/*bytes=*/50);
+    const FileSizeLimit full_disk(/*bytes=*/50);
     EXPECT_THROW(store_.Commit(TreeOf(4)), FatalError);
   }
   EXPECT_THAT(folder_.Names(), ElementsAre(".claims"));
@@ -135,14 +117,9 @@ TEST_F(TreeStoreTest, AFullDiskLeavesNothingAndFreesTheClaim) {
 TEST_F(TreeStoreTest, AFolderThatCannotBeMadeIsAnError) {
   const fs::path file = folder_.path() / "file";
   std::ofstream(file) << "no folder";
-  try {
-    const FileTreeStore store(file / "results", TreeFormat::kCompact);
-    FAIL() << "a file is no folder";
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    EXPECT_THAT(error.what(), HasSubstr((file / "results").string()));
-    EXPECT_THAT(error.what(), HasSubstr("choose another output folder"));
-  }
+  EXPECT_THAT(
+      FileErrorOf([&] { const FileTreeStore store(file / "results", TreeFormat::kCompact); }),
+      AllOf(HasSubstr((file / "results").string()), HasSubstr("choose another output folder")));
 }
 
 TEST_F(TreeStoreTest, AFolderThatVanishedIsAnErrorOfCommit) {
@@ -156,12 +133,7 @@ TEST_F(TreeStoreTest, AFolderThatVanishedIsAnErrorOfCommit) {
 TEST_F(TreeStoreTest, LoadingWhatIsNotThereOrBrokenNamesTheFile) {
   EXPECT_THROW(store_.Load(9), FatalError);
   std::ofstream(store_.PathOf(9)) << "{\"format\":";
-  try {
-    store_.Load(9);
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("search_results_9.json:1:"));
-  }
+  EXPECT_THAT(FileErrorOf([&] { store_.Load(9); }), HasSubstr("search_results_9.json:1:"));
 }
 
 TEST_F(TreeStoreTest, ALockThatCannotBeAskedForIsAnError) {

@@ -10,8 +10,8 @@
 #include "clients/fake_environment.h"
 #include "clients/fake_language_model.h"
 #include "mcts/tree_file.h"
+#include "tests/common/scratch_folder.h"
 #include "tests/mcts/toy_environment.h"
-#include "tests/mcts/toy_search.h"
 #include "tests/revision/hand_tree.h"
 
 namespace agentr {
@@ -83,7 +83,7 @@ class ReviseTest : public ::testing::Test {
     return rows;
   }
 
-  const TemporaryFolder folder_;
+  const ScratchFolder folder_;
   const ToyFamily family_;
   std::atomic<bool> stop_ = false;
   ReviseOptions options_;

@@ -7,7 +7,7 @@
 #include "tasks/scripted_model.h"
 #include "tasks/task_kinds.h"
 #include "tests/clients/env/small_sciworld_server.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/scratch_folder.h"
 
 namespace agentr {
 namespace {
@@ -53,7 +53,7 @@ struct HouseJob {
 
 TEST(PlayJob, KeepsItsOptionsAndItsRuns) {
   HouseJob house(/*snaps=*/true);
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   house.job->Begin(folder.path(), "playing 3 tasks", "a folder");
   EXPECT_EQ(ReadFile(folder.path() / "resolved.toml"), house.set.ResolvedToml());
   RunReport report;

@@ -5,6 +5,7 @@
 
 #include "common/error.h"
 #include "servers/http/http_service.h"
+#include "tests/common/fatal_error.h"
 
 namespace agentr {
 namespace {
@@ -30,12 +31,8 @@ TEST(RunMetrics, TellsTheStateAndTheCosts) {
 TEST(RunMetrics, APortThatIsTakenIsAnError) {
   HttpService other({.port = 0});
   other.Start();
-  try {
-    const RunMetrics metrics(other.port(), [] { return std::string(); });
-    FAIL();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-  }
+  const auto take = [&] { const RunMetrics metrics(other.port(), [] { return std::string(); }); };
+  EXPECT_NE(FatalErrorOf(ExitCode::kUsage, take), "");
 }
 
 }  // namespace

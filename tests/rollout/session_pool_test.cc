@@ -4,7 +4,6 @@
 
 #include <deque>
 #include <latch>
-#include <map>
 #include <optional>
 #include <set>
 #include <thread>

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "rollout/episode_player.h"
 #include "rollout/replay_executor.h"
 #include "tasks/task_kinds.h"

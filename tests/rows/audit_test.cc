@@ -9,8 +9,9 @@
 #include "common/file.h"
 #include "rows/row_reader.h"
 #include "tasks/task_kinds.h"
+#include "tests/common/fatal_error.h"
+#include "tests/common/scratch_folder.h"
 #include "tests/mcts/toy_environment.h"
-#include "tests/mcts/toy_search.h"
 
 namespace agentr {
 namespace {
@@ -165,7 +166,7 @@ class AuditFileTest : public ::testing::Test {
     WriteFileAtomically(path, text);
     return ReadRowFile(path);
   }
-  const TemporaryFolder folder_;
+  const ScratchFolder folder_;
 };
 
 TEST_F(AuditFileTest, AgentRsOwnRowsMarkLossOnSomeTurns) {
@@ -276,12 +277,7 @@ TEST_F(AuditFileTest, RowsOfAgentRAreCountedRight) {
 
 TEST_F(AuditFileTest, WhatIsNoRowIsNamedByItsPlace) {
   for (const char* text : {"{\"messages\": []}\n{\"other\": 1}", "{\"messages\": []}\n{broken"}) {
-    try {
-      Read(text);
-      FAIL() << "must be refused";
-    } catch (const FatalError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("row 2"));
-    }
+    EXPECT_THAT(FileErrorOf([&] { Read(text); }), HasSubstr("row 2"));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "tests/common/captured_log.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/scratch_folder.h"
 
 namespace agentr {
@@ -35,13 +36,7 @@ TEST(ReadRow, OfAgentRAMessageWithoutAMarkIsNotTrained) {
 }
 
 std::string Refusal(const std::string& line) {
-  try {
-    ReadRow(line);
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    return error.what();
-  }
-  return "";
+  return FatalErrorOf(ExitCode::kFile, [&] { ReadRow(line); });
 }
 
 TEST(ReadRow, HonoursWhatOthersSayOfMessages) {
@@ -193,12 +188,8 @@ TEST(ReadRowFile, WarnsOnceOfKeysThatItDoesNotRead) {
 
 TEST(ReadRowFile, RefusesRowsWithoutTexts) {
   const ScratchFolder folder;
-  try {
-    ReadRowFile(folder.Write("a.jsonl", R"({"ids":[1,2],"loss":[0,1]})"));
-    FAIL() << "must be refused";
-  } catch (const FatalError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("row 1: a row of token ids"));
-  }
+  const fs::path file = folder.Write("a.jsonl", R"({"ids":[1,2],"loss":[0,1]})");
+  EXPECT_THAT(FileErrorOf([&] { ReadRowFile(file); }), HasSubstr("row 1: a row of token ids"));
 }
 
 }  // namespace

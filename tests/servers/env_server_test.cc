@@ -11,7 +11,7 @@
 #include "common/random.h"
 #include "servers/textcraft_service.h"
 #include "tests/clients/http/local_server.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/silent_peer.h"
 #include "tests/games/textcraft/books.h"
 #include "tests/servers/env_client.h"

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <stdexcept>
 #include <thread>
 
@@ -45,12 +46,9 @@ std::string WhyNoPostgres() {
 }
 
 PostgresServer::PostgresServer(std::vector<std::string> settings) : settings_(std::move(settings)) {
-  std::string name = (fs::temp_directory_path() / "agentr_postgres.XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
-  folder_ = name;
   if (const passwd* user = ServerUser()) {
-    if (::chown(name.c_str(), user->pw_uid, user->pw_gid) != 0) {
-      throw std::runtime_error("cannot give " + name + " to postgres");
+    if (::chown(folder_.path().c_str(), user->pw_uid, user->pw_gid) != 0) {
+      throw std::runtime_error("cannot give " + folder_.path().string() + " to postgres");
     }
   }
   const pid_t initdb = Spawn("initdb", {"-D", folder_ / "data", "-U", "postgres", "-A", "trust",
@@ -66,12 +64,10 @@ PostgresServer::~PostgresServer() {
     ::kill(pid_, SIGQUIT);  // an immediate shutdown
     ::waitpid(pid_, nullptr, 0);
   }
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
 }
 
 std::string PostgresServer::url() const {
-  return fmt::format("postgresql://postgres@/postgres?host={}", folder_.string());
+  return fmt::format("postgresql://postgres@/postgres?host={}", folder_.path().string());
 }
 
 std::string PostgresServer::socket() const { return (folder_ / ".s.PGSQL.5432").string(); }
@@ -83,7 +79,7 @@ void PostgresServer::Kill() {
 }
 
 void PostgresServer::Start() {
-  std::vector<std::string> arguments = {"-D", folder_ / "data",   "-k", folder_,
+  std::vector<std::string> arguments = {"-D", folder_ / "data",   "-k", folder_.path(),
                                         "-c", "listen_addresses="};
   for (const std::string& setting : settings_) {
     arguments.insert(arguments.end(), {"-c", setting});
@@ -125,7 +121,7 @@ pid_t PostgresServer::Spawn(const std::string& program, std::vector<std::string>
   }
   // A test that is killed leaves no server behind. After setuid, which clears this.
   ::prctl(PR_SET_PDEATHSIG, SIGQUIT);
-  if (::chdir(folder_.c_str()) != 0) ::_exit(126);
+  if (::chdir(folder_.path().c_str()) != 0) ::_exit(126);
   const int log = ::open("log", O_WRONLY | O_CREAT | O_APPEND, 0600);
   ::dup2(log, STDOUT_FILENO);
   ::dup2(log, STDERR_FILENO);

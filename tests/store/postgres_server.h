@@ -3,9 +3,10 @@
 
 #include <sys/types.h>
 
-#include <filesystem>
 #include <string>
 #include <vector>
+
+#include "tests/common/scratch_folder.h"
 
 namespace agentr {
 
@@ -35,7 +36,7 @@ class PostgresServer {
  private:
   pid_t Spawn(const std::string& program, std::vector<std::string> arguments) const;
 
-  std::filesystem::path folder_;
+  const ScratchFolder folder_;
   std::vector<std::string> settings_;
   pid_t pid_ = -1;
 };

@@ -12,7 +12,7 @@
 #include "common/json_depth.h"
 #include "tasks/revision_hints.h"
 #include "tasks/scripted_policy.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/scratch_folder.h"
 
 namespace agentr {

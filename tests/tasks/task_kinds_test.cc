@@ -8,7 +8,7 @@
 
 #include "clients/env/protocol.h"
 #include "tasks/scripted_policy.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 
 namespace agentr {
 namespace {

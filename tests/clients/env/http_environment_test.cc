@@ -16,7 +16,7 @@
 #include "tests/clients/env/embedded_server.h"
 #include "tests/clients/expect_error.h"
 #include "tests/clients/http/fault_proxy.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 #include "tests/tasks/toy_textcraft.h"
 
 namespace agentr {

@@ -21,7 +21,7 @@
 #include "tests/clients/expect_error.h"
 #include "tests/clients/http/local_server.h"
 #include "tests/clients/http/raw_server.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 
 // Takes the place of the system's function in this program: "two.localhost" has two addresses.
 extern "C" int getaddrinfo(const char* host, const char* port, const addrinfo* hints,

@@ -8,7 +8,7 @@
 #include "clients/http/http_client.h"
 #include "tests/clients/expect_error.h"
 #include "tests/clients/http/raw_server.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 
 namespace agentr {
 namespace {

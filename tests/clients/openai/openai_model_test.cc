@@ -20,7 +20,7 @@
 #include "tests/clients/expect_error.h"
 #include "tests/clients/http/local_server.h"
 #include "tests/clients/http/raw_server.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 
 namespace agentr {
 namespace {

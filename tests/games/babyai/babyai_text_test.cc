@@ -8,7 +8,7 @@
 #include "tasks/babyai/babyai_bot.h"
 #include "tasks/babyai/babyai_family.h"
 #include "tasks/babyai/babyai_gold.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 
 namespace agentr {
 namespace {

@@ -15,7 +15,7 @@
 #include "tasks/questions/asker.h"
 #include "tasks/questions/questions_family.h"
 #include "tasks/questions/questions_gold.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 
 namespace agentr {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "games/textcraft/recipe_text.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/scratch_folder.h"
 
 namespace agentr {

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 
 namespace agentr {
 namespace {

@@ -6,7 +6,7 @@
 #include "games/webshop/shop_generator.h"
 #include "games/webshop/shop_hash.h"
 #include "small_shop.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/scratch_folder.h"
 
 namespace agentr {

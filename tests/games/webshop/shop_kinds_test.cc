@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 
 namespace agentr {
 namespace {

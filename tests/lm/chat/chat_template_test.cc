@@ -5,7 +5,7 @@
 #include "common/file.h"
 #include "common/utf8.h"
 #include "lm/jinja/template.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
 

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "lm/chat/chat_template.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
 
 namespace agentr {

@@ -11,7 +11,7 @@
 #include "common/file.h"
 #include "lm/decoder/decoder_plan.h"
 #include "lm/weights/safetensors.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/decoder/paged_text.h"
 #include "tests/lm/decoder/random_model.h"

@@ -11,7 +11,7 @@
 #include "common/hash.h"
 #include "common/random.h"
 #include "common/utf8.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
 
 namespace agentr {

@@ -9,7 +9,7 @@
 #include "lm/weights/gguf_model.h"
 #include "lm/weights/model_config.h"
 #include "lm/weights/weight_source.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/scratch_folder.h"
 
 namespace agentr {

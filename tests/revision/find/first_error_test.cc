@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <set>
 
 #include "tests/revision/hand_tree.h"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/file.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/scratch_folder.h"
 #include "tests/revision/hand_tree.h"
 
 namespace agentr {
@@ -11,7 +11,7 @@ namespace {
 
 class TaskRecordTest : public ::testing::Test {
  protected:
-  const TemporaryFolder folder_;
+  const ScratchFolder folder_;
   const std::filesystem::path path_ = folder_.path() / "records" / "3.json";
   const Tree tree_ = HandTree({{"p g", 1}, {"p a b", 0}});
   const std::vector<Decision> decisions_ = {

@@ -4,7 +4,7 @@
 
 #include "eval/episode_store.h"
 #include "rl/trees/tree_rows.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/scratch_folder.h"
 
 namespace agentr {
 namespace {
@@ -71,7 +71,7 @@ TEST(TreeOfEpisodes, HasACutTurnWhoseTokensAreKnown) {
 }
 
 TEST(ReadEpisodeTrees, GroupsByTask) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   FileEpisodeStore store(folder.path() / "toy", "{}");
   Episode alone = Played(0, "a", 1);
   alone.task_id = 9;
@@ -88,7 +88,7 @@ TEST(ReadEpisodeTrees, GroupsByTask) {
 }
 
 TEST(ReadEpisodeTrees, CountTheRewardsOfEpisodesThatWereCutAtOnce) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   FileEpisodeStore store(folder.path() / "toy", "{}");
   for (const Episode& episode :
        {Played(0, "ax", 1), Played(1, "", 0, EpisodeEnd::kCutTurn), Played(2, "ay", 1)}) {
@@ -107,7 +107,7 @@ TEST(ReadEpisodeTrees, CountTheRewardsOfEpisodesThatWereCutAtOnce) {
 }
 
 TEST(ReadEpisodeTrees, RefusesWhatTheModelDidNotSay) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   FileEpisodeStore store(folder.path() / "toy", "{}");
   Episode slipped = Played(0, "ax", 1);
   slipped.turns.back().slip = Slip{.said = "y"};

@@ -5,7 +5,7 @@
 #include "common/file.h"
 #include "eval/episode_store.h"
 #include "mcts/tree_file.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/scratch_folder.h"
 #include "tests/training/data/row_helpers.h"
 
 namespace agentr {
@@ -52,7 +52,7 @@ class ReadTreeDataTest : public ::testing::Test {
     return ReadTreeData(options_, kind, text_);
   }
 
-  const TemporaryFolder folder_;
+  const ScratchFolder folder_;
   const RowTokenizer text_ = GoldenRowTokenizer("qwen2", "chatml");
   TreeDataOptions options_;
 };

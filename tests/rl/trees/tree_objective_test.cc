@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "rl/losses/row_pass.h"
-#include "tests/mcts/toy_search.h"
+#include "tests/common/scratch_folder.h"
 #include "tests/training/tiny_network.h"
 #include "training/optim/adamw.h"
 
@@ -68,7 +68,7 @@ class TreeObjectiveTest : public ::testing::Test {
 
   Network network_ = TrainedNetwork("qwen2");
   TreeObjectiveOptions options_;
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
 };
 
 TEST_F(TreeObjectiveTest, DpoBeginsAtLnTwoAndLearnsToPrefer) {

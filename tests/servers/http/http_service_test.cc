@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "servers/http/json_text.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 #include "tests/servers/http/raw_client.h"
 
 namespace agentr {

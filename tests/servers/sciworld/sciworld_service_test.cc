@@ -6,7 +6,7 @@
 
 #include "common/error.h"
 #include "servers/env_server.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 #include "tests/servers/env_client.h"
 #include "tests/servers/sciworld/fake_simulator.h"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tasks/splits.h"
-#include "tests/common/fatal_error_of.h"
+#include "tests/common/fatal_error.h"
 
 namespace agentr {
 namespace {
