@@ -4,10 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "common/file.h"
 #include "common/random.h"
@@ -25,7 +23,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-using Arguments = std::vector<std::string>;
 using Files = std::map<std::string, std::string>;
 
 class AgentEval : public ::testing::TestWithParam<std::string> {
@@ -34,9 +31,7 @@ class AgentEval : public ::testing::TestWithParam<std::string> {
 
   // The first test tasks, with `more` options.
   Arguments Line(const Arguments& more = {}, const std::string& max = "12") const {
-    Arguments arguments = {"--task", task(), "--max_steps", "30", "--max", max};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
+    return Arguments{"--task", task(), "--max_steps", "30", "--max", max} + more;
   }
 
   static Outcome RunIn(const fs::path& folder, const Arguments& arguments) {
@@ -232,9 +227,7 @@ TEST_P(AgentEval, CountsRevisionsInThoughtsOfAFinishedEvaluation) {
 TEST_P(AgentEval, WhatIsIncompleteExitsWithOne) {
   Program program("agent_eval", Line({"--episodes_in_flight", "2", "--model_delay_ms", "5"}, "30"),
                   folder_.path());
-  while (program.Running() && TreeFiles(folder_.path()).size() < 5) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  program.WaitUntil([&] { return TreeFiles(folder_.path()).size() >= 5; });
   fs::rename(folder_.path() / "test_result", folder_.path() / "gone");
   const Outcome outcome = program.Wait();
   EXPECT_EQ(outcome.exit, 1) << outcome.err;
@@ -261,16 +254,12 @@ TEST_P(AgentEval, PlaysEachTaskSeveralTimes) {
 TEST_P(AgentEval, AServerThatDiesIsNoRewardOfZero) {
   const Arguments line = Line({"--episodes_in_flight", "4", "--model_delay_ms", "2"}, "60");
   const auto at = [&](const std::string& url) {
-    Arguments arguments = line;
-    arguments.insert(arguments.end(), {"--env_server_base", url, "--env_attempts", "1",
-                                       "--max_tries", "1", "--give_up_after", "8"});
-    return arguments;
+    return line + Words("--env_attempts 1 --max_tries 1 --give_up_after 8 --env_server_base") +
+           Arguments{url};
   };
   auto server = StartServer(task());
   Program program("agent_eval", at(server->base_url()), folder_.path());
-  while (program.Running() && TreeFiles(folder_.path()).size() < 5) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  program.WaitUntil([&] { return TreeFiles(folder_.path()).size() >= 5; });
   server.reset();
   const Outcome outcome = program.Wait();
   EXPECT_EQ(outcome.exit, 4) << outcome.out << outcome.err;
@@ -288,14 +277,11 @@ TEST_P(AgentEval, AServerThatDiesIsNoRewardOfZero) {
 
 TEST_P(AgentEval, GoesOnFromFailedTrajectories) {
   ASSERT_EQ(Run(Line({"--planner_error_rate", "0.5"}, "30")).exit, 0);
-  const Arguments line = {"--task",
-                          task(),
-                          "--max_steps",
-                          "30",
-                          "--revision_from",
-                          Result().string(),
-                          "--planner_error_rate",
-                          "0"};
+  const auto from = [&](const fs::path& result) {
+    return Words("--max_steps 30 --planner_error_rate 0 --task " + task()) +
+           Arguments{"--revision_from", result.string()};
+  };
+  const Arguments line = from(Result());
   const Outcome outcome = Run(line);
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("revision test"), HasSubstr("now a success")));
@@ -328,9 +314,7 @@ TEST_P(AgentEval, GoesOnFromFailedTrajectories) {
   const Files summaries = Summaries(result);
   EXPECT_EQ(Run(line).exit, 0);
   EXPECT_EQ(Summaries(result), summaries);
-  Arguments other = line;
-  other.insert(other.end(), {"--cut", "1"});
-  const Outcome refused = Run(other);
+  const Outcome refused = Run(line + Words("--cut 1"));
   EXPECT_EQ(refused.exit, 2);
   EXPECT_THAT(refused.err, HasSubstr("cut: \"seeded\" there, \"1\" here"));
 
@@ -338,13 +322,11 @@ TEST_P(AgentEval, GoesOnFromFailedTrajectories) {
   ASSERT_EQ(
       Run(Line({"--planner_error_rate", "0.5", "--seed", "9", "--output_dir", "other"}, "30")).exit,
       0);
-  Arguments elsewhere = line;
-  elsewhere[5] = (folder_.path() / "other" / task() / "planner_scripted").string();
+  const Arguments elsewhere = from(folder_.path() / "other" / task() / "planner_scripted");
   const Outcome mixed = Run(elsewhere);
   EXPECT_EQ(mixed.exit, 2);
   EXPECT_THAT(mixed.err, HasSubstr("another trajectory"));
-  elsewhere.insert(elsewhere.end(), {"--max", "10", "--output_dir", "third"});
-  ASSERT_EQ(Run(elsewhere).exit, 0);
+  ASSERT_EQ(Run(elsewhere + Words("--max 10 --output_dir third")).exit, 0);
   const Files few = TreeFiles(folder_.path() / "third" / task() /
                               "planner_scripted_revision_of_planner_scripted");
   EXPECT_GE(few.size(), 1U);

@@ -3,10 +3,8 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
-#include <chrono>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "common/error.h"
 #include "tests/cli/training_runs.h"
@@ -80,23 +78,9 @@ class AgentRl : public ::testing::Test {
     const Outcome whole = Learn(name, flags);
     ASSERT_EQ(whole.exit, 0) << whole.err;
     const std::string killed = name + "-killed";
-    RandomStream stream(3);
-    for (uint64_t kills = 0; kills < 5;) {
-      Program program("agent_rl", Arguments(killed, flags), folder_.path());
-      for (const size_t before = Lines(killed); Lines(killed) <= before && program.Running();) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      }
-      // Every other time at once, else at any moment of what follows.
-      std::this_thread::sleep_for(std::chrono::milliseconds(kills % 2 * stream.Below(40)));
-      program.Signal(SIGKILL);
-      const Outcome outcome = program.Wait();
-      if (outcome.exit == 128 + SIGKILL) {
-        ++kills;
-      } else {  // it was faster: begin again
-        ASSERT_EQ(outcome.exit, 0) << outcome.err;
-        fs::remove_all(Result(killed));
-      }
-    }
+    KillAgainAndAgain(
+        "agent_rl", Arguments(killed, flags), folder_.path(), /*times=*/5, /*most_ms=*/40,
+        [&] { return Lines(killed); }, Result(killed));
     const Outcome last = Learn(killed, flags);
     ASSERT_EQ(last.exit, 0) << last.err;
     EXPECT_EQ(Left(killed), Left(name));
@@ -199,9 +183,7 @@ TEST_F(AgentRl, GrpoThatIsStoppedWhileItPlaysEndsInTheSameBytes) {
   const Outcome whole = Learn("whole", flags);
   ASSERT_EQ(whole.exit, 0) << whole.err;
   Program program("agent_rl", Arguments("stopped", flags), folder_.path());
-  while (Lines("stopped") < 2 && program.Running()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
+  program.WaitUntil([&] { return Lines("stopped") >= 2; });
   program.Signal(SIGINT);
   const Outcome stopped = program.Wait();
   EXPECT_EQ(stopped.exit, static_cast<int>(ExitCode::kInterrupted)) << stopped.err;

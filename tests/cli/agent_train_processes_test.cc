@@ -137,9 +137,7 @@ class AgentTrainProcesses : public TrainingRuns {
   }
 
   void WaitForLines(Program& program, const std::string& name, size_t lines) const {
-    while (Lines(name) < lines && program.Running()) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
+    program.WaitUntil([&] { return Lines(name) >= lines; });
     ASSERT_GE(Lines(name), lines);
   }
 

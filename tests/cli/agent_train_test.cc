@@ -189,24 +189,10 @@ TEST_F(AgentTrain, KilledAtAnyMomentItEndsInTheSameBytes) {
   for (const auto& options : {none, adapters}) {
     const std::string suffix = options.empty() ? "" : "-lora";
     ASSERT_EQ(Train("whole" + suffix, options).exit, 0);
-    RandomStream stream(3);
-    for (uint64_t kills = 0; kills < 10;) {
-      Program program("agent_train", Arguments("killed" + suffix, options), folder_.path());
-      // Once it has come further than the one before, at any moment of the steps and checkpoints.
-      const auto lines = [&] { return Lines("killed" + suffix); };
-      for (const size_t before = lines(); lines() <= before && program.Running();) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(kills % 2 * stream.Below(15)));
-      program.Signal(SIGKILL);
-      const Outcome outcome = program.Wait();
-      if (outcome.exit == 128 + SIGKILL) {
-        ++kills;
-      } else {  // it was faster: begin again
-        ASSERT_EQ(outcome.exit, 0) << outcome.err;
-        fs::remove_all(Result("killed" + suffix));
-      }
-    }
+    // At any moment of the steps and checkpoints.
+    KillAgainAndAgain(
+        "agent_train", Arguments("killed" + suffix, options), folder_.path(), /*times=*/10,
+        /*most_ms=*/15, [&] { return Lines("killed" + suffix); }, Result("killed" + suffix));
     const Outcome last = Train("killed" + suffix, options);
     ASSERT_EQ(last.exit, 0) << last.err;
     EXPECT_EQ(Left("killed" + suffix), Left("whole" + suffix));
@@ -415,9 +401,7 @@ TEST_F(AgentTrain, ARunGoesOnOnlyWithItsModelAndItsOptions) {
 
 TEST_F(AgentTrain, ASecondProcessKeepsOutOfTheFolder) {
   Program first("agent_train", Arguments("a", {{"--epochs", "1000"}}), folder_.path());
-  while (first.Running() && Lines("a") == 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  first.WaitUntil([&] { return Lines("a") > 0; });
   const Outcome second = Train("a", {{"--epochs", "1000"}});
   EXPECT_EQ(second.exit, 3);
   EXPECT_THAT(second.err, HasSubstr("in use by another process"));

@@ -104,9 +104,7 @@ TEST(EndToEnd, OneSignalEndsAProgramThatReadsAnEndlessReply) {
           name,
           {"--task", "textcraft", "--max", "40", "--model_name", "m", "--llm_base", model.base()},
           folder.path());
-      while (program.Running() && !model.asked()) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
+      program.WaitUntil([&] { return model.asked(); });
       program.Signal(signal);
       const Outcome outcome = program.Wait();
       EXPECT_EQ(outcome.exit, 130) << name << outcome.err;
@@ -120,29 +118,15 @@ TEST(MctsCollectEndToEnd, SearchesWithAModelServerAndAnEnvironmentServer) {
   const PlannerServer model;
   const ScratchFolder folder;
   Program env_server("env_server", {"--task", "textcraft", "--port", "0"}, folder.path());
-  const std::string line = env_server.WaitForLine("http://");
-  const std::string base = line.substr(line.find("http://"));
-  const std::vector<std::string> arguments = {"--task",
-                                              "textcraft",
-                                              "--min",
-                                              "31",
-                                              "--max",
-                                              "37",
-                                              "--llm_base",
-                                              model.base(),
-                                              "--model_name",
-                                              "org/some-model",
-                                              "--env_server_base",
-                                              base.substr(0, base.find(' ')),
-                                              "--trees_in_flight"};
+  const Arguments arguments =
+      Words("--task textcraft --min 31 --max 37 --model_name org/some-model") +
+      Arguments{"--llm_base", model.base(), "--env_server_base", env_server.WaitForUrl()};
 
   const auto trees = [&](const std::string& in_flight) {
     const ScratchFolder run;
-    std::vector<std::string> all = arguments;
-    all.push_back(in_flight);
-    const Outcome outcome =
-        RunProgram("mcts_collect", all, run.path(), {{"OPENAI_API_KEY", "test-key"}});
-    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_THAT(RunProgram("mcts_collect", arguments + Arguments{"--trees_in_flight", in_flight},
+                           run.path(), {{"OPENAI_API_KEY", "test-key"}}),
+                Exits(0));
     const std::string run_file =
         ReadFile(run.path() / "mcts_result/textcraft/org_some-model/run.json");
     const auto result = nlohmann::json::parse(run_file)["runs"][0]["result"];
@@ -162,33 +146,15 @@ TEST(MctsCollectEndToEnd, SearchesWithAModelServerAndAnEnvironmentServer) {
 
 TEST(MctsCollectEndToEnd, AServerThatDiesIsReportedAndTheRestIsDoneNextTime) {
   const ScratchFolder folder;
-  const std::vector<std::string> line = {"--task",
-                                         "textcraft",
-                                         "--min",
-                                         "31",
-                                         "--max",
-                                         "71",
-                                         "--trees_in_flight",
-                                         "4",
-                                         "--model_delay_ms",
-                                         "3",
-                                         "--env_attempts",
-                                         "2",
-                                         "--give_up_after",
-                                         "5",
-                                         "--env_server_base"};
+  const Arguments line = Words(
+      "--task textcraft --min 31 --max 71 --trees_in_flight 4 --model_delay_ms 3 "
+      "--env_attempts 2 --give_up_after 5 --env_server_base");
   std::string url;
   {
     Program env_server("env_server", {"--task", "textcraft", "--port", "0"}, folder.path());
-    url = env_server.WaitForLine("http://");
-    url = url.substr(url.find("http://"));
-    url = url.substr(0, url.find(' '));
-    std::vector<std::string> all = line;
-    all.push_back(url);
-    Program run("mcts_collect", all, folder.path());
-    while (run.Running() && TreeFiles(folder.path()).size() < 3) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
+    url = env_server.WaitForUrl();
+    Program run("mcts_collect", line + Arguments{url}, folder.path());
+    run.WaitUntil([&] { return TreeFiles(folder.path()).size() >= 3; });
     env_server.Signal(SIGKILL);
     const Outcome outcome = run.Wait();
     EXPECT_EQ(outcome.exit, 4) << outcome.out << outcome.err;
@@ -200,10 +166,8 @@ TEST(MctsCollectEndToEnd, AServerThatDiesIsReportedAndTheRestIsDoneNextTime) {
   EXPECT_LT(before, 40U);
   const std::string port = url.substr(url.rfind(':') + 1);
   Program env_server("env_server", {"--task", "textcraft", "--port", port}, folder.path());
-  env_server.WaitForLine("http://");
-  std::vector<std::string> all = line;
-  all.push_back(url);
-  const Outcome outcome = RunProgram("mcts_collect", all, folder.path());
+  env_server.WaitForUrl();
+  const Outcome outcome = RunProgram("mcts_collect", line + Arguments{url}, folder.path());
   EXPECT_EQ(outcome.exit, 0) << outcome.out << outcome.err;
   EXPECT_EQ(TreeFiles(folder.path()).size(), 40U);
 }

@@ -26,12 +26,10 @@ class LocalModel : public ::testing::Test {
  protected:
   LocalModel() { WriteTinyModel(folder_.path() / "tiny-llama"); }
 
-  Outcome Collect(std::vector<std::string> more) const {
-    std::vector<std::string> arguments = {
-        "--task", "textcraft",        "--min", "31", "--max", "34", "--n_gen", "2", "--iterations",
-        "2",      "--max_new_tokens", "12"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return RunProgram("mcts_collect", arguments, folder_.path());
+  Outcome Collect(const Arguments& more) const {
+    const Arguments few =
+        Words("--task textcraft --min 31 --max 34 --n_gen 2 --iterations 2 --max_new_tokens 12");
+    return RunProgram("mcts_collect", few + more, folder_.path());
   }
 
   std::filesystem::path Results(const std::string& model) const {
@@ -84,19 +82,12 @@ TEST_F(LocalModel, ASearchRunsToItsEnd) {
 
 // Whole trees, to the byte: token ids, log-probabilities, cut prompts and the model's identity.
 TEST_F(LocalModel, BehindAServerItWritesTheSameTrees) {
-  const std::vector<std::string> common = {"--max_context", "1600"};
-  const auto with = [&](std::vector<std::string> model) {
-    model.insert(model.end(), common.begin(), common.end());
-    return model;
-  };
-  ASSERT_EQ(Collect(with({"--model_dir", "tiny-llama"})).exit, 0);
+  const Arguments common = {"--max_context", "1600"};
+  ASSERT_EQ(Collect(common + Words("--model_dir tiny-llama")).exit, 0);
   Program server("lm_server", {"--model_dir", "tiny-llama", "--port", "0"}, folder_.path());
-  const std::string line = server.WaitForLine("http://");
-  const std::string base = line.substr(0, line.find(' '));
-  const std::vector<std::string> served = {"--llm_base", base, "--model_name", "tiny-llama"};
-  auto remote = with(served);
-  remote.insert(remote.end(), {"--output_dir", "remote"});
-  const Outcome outcome = Collect(remote);
+  const Arguments served =
+      common + Arguments{"--llm_base", server.WaitForUrl() + "/v1", "--model_name", "tiny-llama"};
+  const Outcome outcome = Collect(served + Words("--output_dir remote"));
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   const auto local = TreeFiles(Results("tiny-llama"));
   ASSERT_THAT(local, SizeIs(3));
@@ -107,7 +98,7 @@ TEST_F(LocalModel, BehindAServerItWritesTheSameTrees) {
   }
   EXPECT_GT(reused, 0) << "turns whose prompt holds a sampled one";
   // They are of the same model, so one goes on where the other stopped.
-  const Outcome same = Collect(with(served));
+  const Outcome same = Collect(served);
   EXPECT_EQ(same.exit, 0) << same.err;
   EXPECT_THAT(same.out, HasSubstr("0 trees written, 3 existed already"));
   server.Signal(SIGTERM);
@@ -123,8 +114,7 @@ TEST_F(LocalModel, AdaptersBehindAServerAreAsInTheProcess) {
       "lm_server",
       {"--model_dir", "tiny-llama", "--port", "0", "--adapter", "a=one", "--adapter", "b=two"},
       folder_.path());
-  const std::string line = server.WaitForLine("http://");
-  const std::string base = line.substr(0, line.find(' '));
+  const std::string base = server.WaitForUrl() + "/v1";
   ASSERT_EQ(Collect({"--model_dir", "one", "--model_name", "a"}).exit, 0);
   ASSERT_EQ(Collect({"--model_dir", "two", "--model_name", "b", "--base_model", "tiny-llama"}).exit,
             0);
@@ -151,13 +141,10 @@ TEST_F(LocalModel, AdaptersBehindAServerAreAsInTheProcess) {
 
 // Whoever reads a log must see how conversations were put into words.
 TEST_F(LocalModel, StartLinesNameTheChatTemplate) {
-  const auto start = [&](std::vector<std::string> more) {
-    std::vector<std::string> arguments = {"--model_dir", "tiny-llama", "--port", "0"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    Program server("lm_server", arguments, folder_.path());
-    const std::string line = server.WaitForLine("http://");
+  const auto start = [&](const Arguments& more) {
+    Program server("lm_server", Words("--model_dir tiny-llama --port 0") + more, folder_.path());
     const httplib::Result reply =
-        httplib::Client(line.substr(0, line.find("/v1")))
+        httplib::Client(server.WaitForUrl())
             .Post("/v1/tokenize", R"({"messages": [{"role": "user", "content": "hi"}]})",
                   "application/json");
     server.Signal(SIGTERM);

@@ -20,7 +20,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using Arguments = std::vector<std::string>;
 
 nlohmann::json LastRun(const std::filesystem::path& folder) {
   return nlohmann::json::parse(ReadFile(folder / "run.json"))["runs"].back();
@@ -33,23 +32,13 @@ class MctsCollect : public ::testing::TestWithParam<std::string> {
 
   // A dozen tasks that are no test ids, with `more` options.
   Arguments Collect(const Arguments& more) const {
-    Arguments arguments = {"--task", task(), "--min", "31", "--max", "43"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
+    return Words("--min 31 --max 43 --task " + task()) + more;
   }
 
   // Sixty ids on a server of the test's own, a few trees at once.
   Arguments ManyOn(const std::string& url) const {
-    return {"--task",
-            task(),
-            "--min",
-            "31",
-            "--max",
-            "91",
-            "--trees_in_flight",
-            "4",
-            "--env_server_base",
-            url};
+    return Words("--min 31 --max 91 --trees_in_flight 4 --task " + task()) +
+           Arguments{"--env_server_base", url};
   }
 
   // The trees that `arguments` make in a folder of their own, which must succeed.
@@ -229,9 +218,7 @@ TEST_P(MctsCollect, AnEmptyRangeSaysWhereItsIdsAre) {
 TEST_P(MctsCollect, TreesOfAnotherOriginAreNotGoneOnFrom) {
   const Arguments line = {"--task", task(), "--min", "31", "--max", "33"};
   const auto with = [&](const Arguments& more) {
-    Arguments arguments = line;
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return RunProgram("mcts_collect", arguments, folder_.path());
+    return RunProgram("mcts_collect", line + more, folder_.path());
   };
   ASSERT_EQ(with({}).exit, 0);
   const std::filesystem::path folder = folder_.path() / "mcts_result" / task() / "planner";
@@ -258,11 +245,8 @@ TEST_P(MctsCollect, FaultyServersGiveTheSameTrees) {
   for (const bool extensions : {true, false}) {
     SCOPED_TRACE(extensions ? "with /expand" : "plain");
     const auto server = StartServer(task(), extensions);
-    const Arguments small = {"--iterations", "2", "--max_depth", "12"};
     const auto at = [&](const std::string& url) {
-      Arguments arguments = Collect(small);
-      arguments.insert(arguments.end(), {"--env_server_base", url});
-      return Trees(arguments);
+      return Trees(Collect({"--iterations", "2", "--max_depth", "12", "--env_server_base", url}));
     };
     FaultRates rates;
     rates.drop_before = rates.drop_after = rates.delay = rates.status_500 = rates.garble = 0.04;
@@ -339,9 +323,8 @@ TEST_P(MctsCollect, EnvironmentVariablesOfAgentRAndSavedOptionsWork) {
 }
 
 TEST_P(MctsCollect, TwoRunsShareAFolder) {
-  const Arguments line = {
-      "--task",           task(), "--min", "31", "--max", "61", "--trees_in_flight", "2",
-      "--model_delay_ms", "1"};
+  const Arguments line =
+      Words("--min 31 --max 61 --trees_in_flight 2 --model_delay_ms 1 --task " + task());
   Program one("mcts_collect", line, folder_.path());
   const Outcome two = RunProgram("mcts_collect", line, folder_.path());
   EXPECT_EQ(two.exit, 0) << two.err;

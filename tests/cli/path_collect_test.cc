@@ -29,7 +29,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-using Arguments = std::vector<std::string>;
 
 // Judges every step as bad that is the second one of its path or later; counts what it was asked.
 class ScriptedJudge {
@@ -71,10 +70,8 @@ class PathCollect : public ::testing::TestWithParam<std::string> {
 
   // Trees of a dozen tasks or so, with `more` options.
   void Search(const Arguments& more = {}, const std::string& max = "43") {
-    Arguments arguments = {"--task", task(), "--min", "31", "--max", max};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const Outcome outcome = RunProgram("mcts_collect", arguments, folder_.path());
-    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    const Arguments arguments = {"--task", task(), "--min", "31", "--max", max};
+    ASSERT_THAT(RunProgram("mcts_collect", arguments + more, folder_.path()), Exits(0));
   }
 
   Outcome Run(const Arguments& arguments, const std::map<std::string, std::string>& env = {}) {
@@ -275,9 +272,7 @@ TEST_P(PathCollect, KilledAtAnyMomentItGoesOnToTheSameFiles) {
       ASSERT_TRUE(proxy.AwaitHeld([&] { return program.Running(); }))
           << killed << " of " << all << ": " << program.Wait().err;
     } else {
-      while (program.Running() && written() == before) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
+      program.WaitUntil([&] { return written() != before; });
     }
     program.Signal(SIGKILL);
     program.Wait();
@@ -320,9 +315,7 @@ TEST_P(PathCollect, AnInterruptEndsItInGoodOrderAndItGoesOn) {
   const Arguments line = {"--verifier",        "actor", "--llm_base", judge.url(),
                           "--tasks_in_flight", "1"};
   Program program("path_collect", line, folder_.path());
-  while (program.Running() && judge.questions < 5) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  program.WaitUntil([&] { return judge.questions >= 5; });
   program.Signal(SIGINT);
   const Outcome outcome = program.Wait();
   EXPECT_EQ(outcome.exit, 130) << outcome.err;

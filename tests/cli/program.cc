@@ -13,15 +13,17 @@
 #include <thread>
 
 #include "common/file.h"
+#include "common/random.h"
+#include "common/text.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
 // In the child: everything that the exec'ed program starts with.
-[[noreturn]] void Become(const fs::path& binary, const std::vector<std::string>& arguments,
-                         const fs::path& folder, const std::map<std::string, std::string>& env,
-                         const fs::path& out, const fs::path& err) {
+[[noreturn]] void Become(const fs::path& binary, const Arguments& arguments, const fs::path& folder,
+                         const std::map<std::string, std::string>& env, const fs::path& out,
+                         const fs::path& err) {
   const int out_fd = ::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   const int err_fd = ::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   ::dup2(out_fd, STDOUT_FILENO);
@@ -38,8 +40,18 @@ namespace {
 
 }  // namespace
 
-Program::Program(const std::string& name, const std::vector<std::string>& arguments,
-                 const fs::path& folder, const std::map<std::string, std::string>& env)
+Arguments Words(std::string_view line) {
+  const std::vector<std::string_view> words = SplitWords(line);
+  return {words.begin(), words.end()};
+}
+
+Arguments operator+(Arguments left, const Arguments& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+Program::Program(const std::string& name, const Arguments& arguments, const fs::path& folder,
+                 const std::map<std::string, std::string>& env)
     : out_(folder / (name + ".stdout")), err_(folder / (name + ".stderr")) {
   const fs::path binary = fs::path(AGENTR_BIN_DIR) / name;
   fs::remove(out_);  // of an earlier process of that name: its lines are not this one's
@@ -74,21 +86,48 @@ Outcome Program::Wait() {
   return {exit, ReadFile(out_), ReadFile(err_)};
 }
 
-std::string Program::WaitForLine(const std::string& text) {
+void Program::WaitUntil(const std::function<bool()>& condition) {
+  while (Running() && !condition()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+}
+
+std::string Program::WaitForUrl() {
+  constexpr std::string_view kBegin = "http://";
   while (true) {
     const bool running = Running();
-    std::istringstream lines(fs::exists(out_) ? ReadFile(out_) : "");
+    std::istringstream lines(ReadFile(out_));
     for (std::string line; std::getline(lines, line);) {
-      if (!lines.eof() && line.find(text) != std::string::npos) return line;
+      const size_t at = line.find(kBegin);
+      if (lines.eof() || at == std::string::npos) continue;
+      return line.substr(at, line.find_first_of(" /", at + kBegin.size()) - at);
     }
-    if (!running) return "";
+    if (!running) throw std::runtime_error("the server has ended: " + ReadFile(err_));
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }
 
-Outcome RunProgram(const std::string& name, const std::vector<std::string>& arguments,
-                   const fs::path& folder, const std::map<std::string, std::string>& env) {
+Outcome RunProgram(const std::string& name, const Arguments& arguments, const fs::path& folder,
+                   const std::map<std::string, std::string>& env) {
   return Program(name, arguments, folder, env).Wait();
+}
+
+void KillAgainAndAgain(const std::string& name, const Arguments& arguments, const fs::path& folder,
+                       uint64_t times, uint64_t most_ms, const std::function<size_t()>& progress,
+                       const fs::path& result) {
+  RandomStream stream(3);
+  for (uint64_t kills = 0; kills < times;) {
+    Program program(name, arguments, folder);
+    const size_t before = progress();
+    program.WaitUntil([&] { return progress() > before; });
+    std::this_thread::sleep_for(std::chrono::milliseconds(kills % 2 * stream.Below(most_ms)));
+    program.Signal(SIGKILL);
+    const Outcome outcome = program.Wait();
+    if (outcome.exit == 128 + SIGKILL) {
+      ++kills;
+    } else {
+      ASSERT_THAT(outcome, Exits(0));
+      fs::remove_all(result);
+    }
+  }
 }
 
 std::map<std::string, std::string> TreeFiles(const fs::path& folder) {

@@ -23,7 +23,6 @@ namespace {
 
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using Arguments = std::vector<std::string>;
 
 TEST(SciWorldTables, ClientAndServerNumberTheSameTasks) {
   const auto& client = SciWorldTaskTypes();
@@ -46,22 +45,8 @@ class SciWorldRun : public ::testing::Test {
 
   // Two short tasks, on the server at `url`.
   static Arguments Collect(const std::string& url, const Arguments& more = {}) {
-    Arguments line = {"--task",
-                      "sciworld",
-                      "--task_type",
-                      "4-2",
-                      "--min",
-                      "0",
-                      "--max",
-                      "2",
-                      "--iterations",
-                      "2",
-                      "--max_depth",
-                      "6",
-                      "--env_server_base",
-                      url};
-    line.insert(line.end(), more.begin(), more.end());
-    return line;
+    return Words("--task sciworld --task_type 4-2 --min 0 --max 2 --iterations 2 --max_depth 6") +
+           Arguments{"--env_server_base", url} + more;
   }
 
   static std::map<std::string, std::string> Trees(const Arguments& line) {
@@ -119,9 +104,7 @@ TEST_F(SciWorldRun, KilledClientAndServerLoseNothing) {
   const ScratchFolder folder;
   auto server = std::make_unique<Program>(
       "env_server", Arguments{"--task", "sciworld", "--port", "0"}, folder.path());
-  std::string url = server->WaitForLine("http://");
-  url = url.substr(url.find("http://"));
-  url = url.substr(0, url.find(' '));
+  const std::string url = server->WaitForUrl();
   const auto expected = Trees(Collect(url));
 
   const auto kill_while_running = [&](bool the_server) {
@@ -138,7 +121,7 @@ TEST_F(SciWorldRun, KilledClientAndServerLoseNothing) {
   server.reset();
   server = std::make_unique<Program>("env_server", Arguments{"--task", "sciworld", "--port", port},
                                      folder.path());
-  ASSERT_NE(server->WaitForLine("http://"), "");
+  server->WaitForUrl();
   const Outcome last = RunProgram("mcts_collect", Collect(url), folder.path());
   EXPECT_EQ(last.exit, 0) << last.err;
   EXPECT_EQ(TreeFiles(folder.path()), expected);

@@ -27,7 +27,6 @@ using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using Arguments = std::vector<std::string>;
 namespace fs = std::filesystem;
 
 // Every secret contains the first of these; the others are forms in which it is sent.
@@ -36,11 +35,6 @@ const std::vector<std::string> kTraces = {"SESAME", "cHdTRVNBTUVwdw",  // base64
                                           "YW5uOnB3U0VTQU1FcHc="};     // and of ann:PASSWORD
 const std::map<std::string, std::string> kEnvironment = {
     {"OPENAI_API_KEY", "sk-SESAME"}, {"AGENTR_API_KEY", "ak-SESAME"}, {"PGPASSWORD", "pg-SESAME"}};
-
-Arguments operator+(Arguments left, const Arguments& right) {
-  left.insert(left.end(), right.begin(), right.end());
-  return left;
-}
 
 // "http://127.0.0.1:80/v1" with a user and the password.
 std::string WithPassword(const std::string& url) {
@@ -340,19 +334,13 @@ std::string Replies(const std::string& base, const std::vector<std::string>& pat
   return text;
 }
 
-std::string AddressOf(Program& program) {
-  const std::string line = program.WaitForLine("http://");
-  const size_t begin = line.find("http://");
-  return line.substr(begin, line.find_first_of(" /", begin + 7) - begin);
-}
-
 TEST_F(Secrets, OfServersAreToldToNobody) {
   const Talker model(/*refuses=*/false);
   Program oracle("env_server",
                  {"--task", "twenty_questions", "--port", "0", "--oracle_model", "m",
                   "--oracle_base", WithPassword(model.url()), "--log_level", "trace"},
                  folder_.path(), kEnvironment);
-  const std::string base = AddressOf(oracle);
+  const std::string base = oracle.WaitForUrl();
   HttpClient client(base, HttpOptions(), std::make_shared<CallStats>());
   client.Post("/create", "{}", true);
   client.Post("/reset", R"({"id":0,"data_idx":3})", true);
@@ -361,8 +349,8 @@ TEST_F(Secrets, OfServersAreToldToNobody) {
   EXPECT_TRUE(model.saw_password());
   Program lm("lm_server", {"--model_dir", "tiny", "--port", "0", "--api_key", "ak-SESAME"},
              folder_.path(), kEnvironment);
-  said += Replies(AddressOf(lm), {"/", "/v1/models", "/metrics", "/health"}, "/v1/chat/completions",
-                  "{}");
+  said += Replies(lm.WaitForUrl(), {"/", "/v1/models", "/metrics", "/health"},
+                  "/v1/chat/completions", "{}");
   EXPECT_THAT(said, AllOf(HasSubstr("wrong or missing"), HasSubstr("agentr_http_requests_total"),
                           HasSubstr("twenty_questions")));
   for (const std::string& trace : kTraces) EXPECT_EQ(said.find(trace), std::string::npos) << trace;

@@ -5,14 +5,11 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <set>
-#include <thread>
 
 #include "common/file.h"
 #include "common/hash.h"
-#include "common/random.h"
 #include "tests/cli/program.h"
 #include "tests/lm/tiny_model_folder.h"
 
@@ -174,24 +171,10 @@ TEST_F(SelfTrain, SearchesRevisesTrainsAndEvaluatesAgainAndAgain) {
 
 TEST_F(SelfTrain, KilledAtAnyMomentItComesToTheSame) {
   ASSERT_EQ(Run("whole").exit, 0);
-  RandomStream stream(5);
-  for (uint64_t kills = 0; kills < 8;) {
-    Program program("self_train", Arguments("killed"), folder_.path());
-    // Behind one more stage than before, at any moment of the next.
-    for (const size_t before = Finished("killed");
-         program.Running() && Finished("killed") <= before;) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(kills % 2 * stream.Below(100)));
-    program.Signal(SIGKILL);
-    const Outcome outcome = program.Wait();
-    if (outcome.exit == 128 + SIGKILL) {
-      ++kills;
-    } else {  // it was faster: begin again
-      ASSERT_EQ(outcome.exit, 0) << outcome.err;
-      fs::remove_all(Result("killed"));
-    }
-  }
+  // Behind one more stage than before, at any moment of the next.
+  KillAgainAndAgain(
+      "self_train", Arguments("killed"), folder_.path(), /*times=*/8, /*most_ms=*/100,
+      [&] { return Finished("killed"); }, Result("killed"));
   const Outcome last = Run("killed");
   ASSERT_EQ(last.exit, 0) << last.err;
   EXPECT_EQ(Left("killed"), Left("whole"));

@@ -31,7 +31,6 @@
 namespace agentr {
 namespace {
 
-using Arguments = std::vector<std::string>;
 using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
 
@@ -50,11 +49,6 @@ bool Eventually(const std::function<bool()>& condition) {
 // Bytes from a client that has got well into its work: some requests, or some stored results.
 constexpr size_t kSomeBytes = 2000;
 constexpr size_t kSomeResults = 20'000;
-
-Arguments operator+(Arguments left, const Arguments& right) {
-  left.insert(left.end(), right.begin(), right.end());
-  return left;
-}
 
 // A model server whose model always says the same.
 class SmallTalk {
@@ -241,14 +235,8 @@ class Waiters {
     all_.push_back(std::move(waiter));
   }
 
-  static std::string AddressOf(Waiter& waiter) {
-    const std::string line = waiter.program->WaitForLine("http://");
-    const size_t begin = line.find("http://");
-    return line.substr(begin, line.find_first_of(" /", begin + 7) - begin);
-  }
-
   static std::shared_ptr<void> AskAQuestion(Waiter& waiter) {
-    const std::string base = AddressOf(waiter);
+    const std::string base = waiter.program->WaitForUrl();
     waiter.peer->FallSilent();
     return std::make_shared<std::jthread>([base] {
       HttpOptions options;
@@ -261,7 +249,7 @@ class Waiters {
   }
 
   static std::shared_ptr<void> BeginARequest(Waiter& waiter) {
-    const std::string base = AddressOf(waiter);
+    const std::string base = waiter.program->WaitForUrl();
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

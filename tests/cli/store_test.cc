@@ -26,13 +26,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using Arguments = std::vector<std::string>;
 using Clock = std::chrono::steady_clock;
-
-Arguments operator+(Arguments left, const Arguments& right) {
-  left.insert(left.end(), right.begin(), right.end());
-  return left;
-}
 
 class Store : public WithPostgres {
  protected:
@@ -116,18 +110,10 @@ TEST_F(Store, APasswordIsInNoFile) {
 }
 
 TEST_F(Store, StatusCountsTasksAndWorkers) {
-  const Arguments slow = InStore() + Arguments{"--task",
-                                               "textcraft",
-                                               "--min",
-                                               "31",
-                                               "--max",
-                                               "43",
-                                               "--iterations",
-                                               "2",
-                                               "--model_delay_ms",
-                                               "30",
-                                               "--trees_in_flight",
-                                               "2"};
+  const Arguments slow =
+      InStore() + Words(
+                      "--task textcraft --min 31 --max 43 --iterations 2 --model_delay_ms 30 "
+                      "--trees_in_flight 2");
   Program worker("mcts_collect", slow, folder_.path());
   nlohmann::json run = nlohmann::json::object();
   while (worker.Running() && run.value("done", 0) == 0) {
@@ -374,16 +360,8 @@ class KillTest : public Store {
   // One run with a seed of its own, until all its tasks are done.
   void Round(int round, int count) {
     const std::string name = fmt::format("round {}", round);
-    const Arguments search = {"--task",
-                              "textcraft",
-                              "--max",
-                              "120",
-                              "--seed",
-                              std::to_string(round),
-                              "--trees_in_flight",
-                              "4",
-                              "--iterations",
-                              "2"};
+    const Arguments search = Words(fmt::format(
+        "--task textcraft --max 120 --seed {} --trees_in_flight 4 --iterations 2", round));
     const ScratchFolder alone;
     const Outcome outcome = RunProgram("mcts_collect", search, alone.path());
     ASSERT_EQ(outcome.exit, 0) << outcome.err;

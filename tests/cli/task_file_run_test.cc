@@ -210,11 +210,9 @@ TEST_F(TaskFileRun, AChangedFileIsAnotherKindOfTask) {
   EXPECT_EQ(other.exit, 2) << other.err;
   // Rows may follow the changed file, but not without a word.
   const std::string warning = "searched by another task file of the name numbers";
-  const std::vector<std::string> revise = {"--env_server_base", server.url(), "--alpha", "0.1"};
+  const Arguments revise = {"--env_server_base", server.url(), "--alpha", "0.1"};
   EXPECT_THAT(Run("path_collect", revise).err, Not(HasSubstr(warning)));
-  std::vector<std::string> by_changed = revise;
-  by_changed.insert(by_changed.end(), {"--task", "numbers.toml"});
-  EXPECT_THAT(Run("path_collect", by_changed).err,
+  EXPECT_THAT(Run("path_collect", revise + Words("--task numbers.toml")).err,
               AllOf(HasSubstr(warning), HasSubstr("mcts_result/numbers/planner/task.toml")));
 }
 

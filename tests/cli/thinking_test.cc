@@ -22,8 +22,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
-using Words = std::vector<std::string>;
-
 // A server whose model looks into its inventory first, and later only thinks until its limit.
 class ThinkingServer {
  public:
@@ -67,7 +65,7 @@ class ThinkingServer {
 
 class ThinkingModels : public ::testing::Test {
  protected:
-  Outcome Run(const std::string& program, const Words& arguments) {
+  Outcome Run(const std::string& program, const Arguments& arguments) {
     return RunProgram(program, arguments, folder_.path());
   }
   json Json(const std::string& path) const { return json::parse(ReadFile(folder_.path() / path)); }
@@ -138,27 +136,12 @@ TEST_F(ThinkingModels, ASearchIsTheOneWithoutTheFaultsOfItsServer) {
   });
   server.Start();
   const auto tree = [&](const std::string& name) {
-    const Outcome outcome = Run("mcts_collect", {"--task",
-                                                 "textcraft",
-                                                 "--min",
-                                                 "31",
-                                                 "--max",
-                                                 "32",
-                                                 "--n_gen",
-                                                 "2",
-                                                 "--max_depth",
-                                                 "3",
-                                                 "--iterations",
-                                                 "4",
-                                                 "--trees_in_flight",
-                                                 "1",
-                                                 "--llm_base",
-                                                 server.url() + "/v1",
-                                                 "--model_name",
-                                                 "m",
-                                                 "--output_dir",
-                                                 name});
-    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    const Arguments search = Words(
+        "--task textcraft --min 31 --max 32 --n_gen 2 --max_depth 3 --iterations 4 "
+        "--trees_in_flight 1 --model_name m");
+    EXPECT_THAT(Run("mcts_collect",
+                    search + Arguments{"--llm_base", server.url() + "/v1", "--output_dir", name}),
+                Exits(0));
     const json run = Json(name + "/textcraft/m/run.json")["runs"][0];
     EXPECT_EQ(run["result"]["model"]["retries"] != 0, faulty) << run["result"].dump();
     json file = Json(name + "/textcraft/m/search_results_31.json");
@@ -172,8 +155,8 @@ TEST_F(ThinkingModels, ASearchIsTheOneWithoutTheFaultsOfItsServer) {
 
 TEST_F(ThinkingModels, AnEvaluationEndsAtACutTurn) {
   ThinkingServer server;
-  const Words arguments = {"--task",     "textcraft",  "--min",        "0", "--max", "1",
-                           "--llm_base", server.url(), "--model_name", "m"};
+  const Arguments arguments =
+      Words("--task textcraft --min 0 --max 1 --model_name m --llm_base") + Arguments{server.url()};
   const Outcome outcome = Run("agent_eval", arguments);
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_FALSE(server.last()["messages"][3].contains("reasoning_content")) << "by default";
@@ -186,35 +169,18 @@ TEST_F(ThinkingModels, AnEvaluationEndsAtACutTurn) {
   EXPECT_FALSE(episode["options"].contains("thinking")) << "at its default";
   EXPECT_FALSE(episode["options"].contains("stop"));
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("cut_turn 1"), HasSubstr("1 responses were cut")));
-  Words other = arguments;
-  other.insert(other.end(), {"--thinking", "strip"});
-  const Outcome refused = Run("agent_eval", other);
+  const Outcome refused = Run("agent_eval", arguments + Words("--thinking strip"));
   EXPECT_EQ(refused.exit, 2);
   EXPECT_THAT(refused.err, HasSubstr("thinking"));
 }
 
 TEST_F(ThinkingModels, TheModelInTheProcessSearchesWithItsTemplate) {
   WriteModel();
-  const Words common = {"--task",
-                        "textcraft",
-                        "--min",
-                        "31",
-                        "--max",
-                        "32",
-                        "--n_gen",
-                        "2",
-                        "--iterations",
-                        "1",
-                        "--max_new_tokens",
-                        "12",
-                        "--model_dir",
-                        "thinker"};
-  const auto identity = [&](const std::string& output, const Words& more) {
-    Words arguments = common;
-    arguments.insert(arguments.end(), {"--output_dir", output});
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const Outcome outcome = Run("mcts_collect", arguments);
-    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+  const Arguments common = Words(
+      "--task textcraft --min 31 --max 32 --n_gen 2 --iterations 1 --max_new_tokens 12 "
+      "--model_dir thinker --output_dir");
+  const auto identity = [&](const std::string& output, const Arguments& more) {
+    EXPECT_THAT(Run("mcts_collect", common + Arguments{output} + more), Exits(0));
     const std::string file = output + "/textcraft/thinker/search_results_31.json";
     return ReadTree(ReadFile(folder_.path() / file), file).origin().model_identity;
   };
@@ -260,13 +226,9 @@ TEST_F(ThinkingModels, ThoughtsGoFromTheTreesIntoTheTraining) {
   EXPECT_GT(revisions, 0);
   EXPECT_GT(trained, 2 * revisions);
 
-  const Words train = {"--model_dir", "thinker", "--data", rows,           "--held_out",
-                       "0",           "--name",  "t",      "--batch_rows", "2"};
-  const auto with = [&](const Words& more) {
-    Words all = train;
-    all.insert(all.end(), more.begin(), more.end());
-    return Run("agent_train", all);
-  };
+  const Arguments train =
+      Words("--model_dir thinker --held_out 0 --name t --batch_rows 2 --data") + Arguments{rows};
+  const auto with = [&](const Arguments& more) { return Run("agent_train", train + more); };
   const Outcome whole = with({"--inspect", "1"});
   ASSERT_EQ(whole.exit, 0) << whole.err;
   EXPECT_THAT(whole.out, AllOf(HasSubstr("in turns that the template rewrites"),

@@ -15,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-using Arguments = std::vector<std::string>;
 
 std::vector<nlohmann::json> LinesOf(const fs::path& path) {
   std::vector<nlohmann::json> lines;
@@ -34,9 +33,7 @@ class TreeLearning : public ::testing::Test {
     return outcome;
   }
   void Collect(const Arguments& more = {}) {
-    Arguments arguments = {"--task", "textcraft", "--min", "31", "--max", "37"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    MustRun("mcts_collect", arguments);
+    MustRun("mcts_collect", Words("--task textcraft --min 31 --max 37") + more);
   }
   Outcome Learn(const std::string& algorithm, const std::string& name, int processes = 1) {
     return MustRun("agent_rl",

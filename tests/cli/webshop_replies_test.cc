@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "clients/http/http_client.h"
-#include "common/random.h"
 #include "tasks/scripted_model.h"
 #include "tasks/task_kinds.h"
 #include "tests/cli/program.h"
@@ -21,9 +20,7 @@ class Shop {
  public:
   Shop(const ScratchFolder& folder, const std::vector<std::string>& arguments)
       : program_("env_server", arguments, folder.path()) {
-    const std::string line = program_.WaitForLine("http://");
-    const std::string url = line.substr(line.find("http://"));
-    client_ = std::make_unique<HttpClient>(url.substr(0, url.find(' ')), HttpOptions{},
+    client_ = std::make_unique<HttpClient>(program_.WaitForUrl(), HttpOptions{},
                                            std::make_shared<CallStats>());
   }
 

@@ -19,7 +19,6 @@ namespace {
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using Arguments = std::vector<std::string>;
 
 // The trees of a folder, without the hash of the data, which public servers do not tell.
 std::map<std::string, std::string> TreesWithoutHash(const std::filesystem::path& folder) {
@@ -36,9 +35,8 @@ class Worlds : public ::testing::TestWithParam<std::string> {
  protected:
   // Runs a program in the folder of the test; it must succeed.
   Outcome Run(const std::string& program, const Arguments& more) const {
-    Arguments arguments = {"--task", GetParam()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const Outcome outcome = RunProgram(program, arguments, folder_.path());
+    const Outcome outcome =
+        RunProgram(program, Arguments{"--task", GetParam()} + more, folder_.path());
     EXPECT_EQ(outcome.exit, 0) << outcome.out << outcome.err;
     EXPECT_THAT(TemporaryFiles(folder_.path()), IsEmpty());
     return outcome;
@@ -88,14 +86,9 @@ TEST_P(Worlds, TheSameSeedGivesTheSameTreesWithoutForksToo) {
   Run("mcts_collect", line);
   Program server("env_server", {"--task", GetParam(), "--port", "0", "--no_extensions"},
                  plain.path());
-  const std::string listening = server.WaitForLine("http://");
-  const size_t at = listening.find("http://");
-  ASSERT_NE(at, std::string::npos) << listening;
-  Arguments over = {"--task", GetParam(), "--env_server_base",
-                    listening.substr(at, listening.find_first_of(" ,;", at) - at)};
-  over.insert(over.end(), line.begin(), line.end());
+  const Arguments over = {"--task", GetParam(), "--env_server_base", server.WaitForUrl()};
   const ScratchFolder other;
-  const Outcome outcome = RunProgram("mcts_collect", over, other.path());
+  const Outcome outcome = RunProgram("mcts_collect", over + line, other.path());
   EXPECT_EQ(outcome.exit, 0) << outcome.out << outcome.err;
   EXPECT_TRUE(TreesWithoutHash(other.path()) == TreesWithoutHash(folder_.path()));
   EXPECT_GE(TreeFiles(other.path()).size(), 5U);
@@ -156,11 +149,8 @@ TEST(ArcherStyle, IsSearchedRevisedAndEvaluated) {
     return outcome.out;
   };
   const Arguments former = {"--task", "webshop", "--style", "archer"};
-  const auto with = [&](const Arguments& more, Arguments all = {"--task", "webshop_archer"}) {
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  };
-  run("mcts_collect", with({"--min", "2000", "--max", "2020", "--iterations", "6"}));
+  const Arguments own = {"--task", "webshop_archer"};
+  run("mcts_collect", own + Words("--min 2000 --max 2020 --iterations 6"));
   const auto trees = TreeFiles(folder.path());
   EXPECT_EQ(trees.size(), 18U) << "of twenty ids, without two test ids";
   int bought = 0;
@@ -175,7 +165,7 @@ TEST(ArcherStyle, IsSearchedRevisedAndEvaluated) {
   const nlohmann::json searched = nlohmann::json::parse(ReadFile(trees_at / "run.json"));
   EXPECT_EQ(searched["runs"].back()["result"]["environment"]["mismatches"], 0);
   run("path_collect", {"--output_dir", "newest", "--max_form_share", "1"});
-  run("path_collect", with({"--output_dir", "named", "--max_form_share", "1"}, former));
+  run("path_collect", former + Words("--output_dir named --max_form_share 1"));
   const auto revised = [&](const std::string& output, const std::string& file) {
     return ReadFile(folder.path() / output / ("webshop_archer_centric." + file));
   };
@@ -186,7 +176,7 @@ TEST(ArcherStyle, IsSearchedRevisedAndEvaluated) {
   const double verified = counts["verified"], failed = counts["failed"];
   EXPECT_GT(verified, 200) << counts;
   EXPECT_GT(verified / (verified + failed), 0.95) << counts;
-  run("agent_eval", with({"--split", "train", "--max", "30", "--planner_error_rate", "0"}));
+  run("agent_eval", own + Words("--split train --max 30 --planner_error_rate 0"));
   const nlohmann::json summary = nlohmann::json::parse(
       ReadFile(folder.path() / "test_result/webshop_archer/planner_scripted/summary.json"));
   EXPECT_EQ(summary["asked_for"], 30);
