@@ -46,8 +46,35 @@ void AddEpisode(const Ended& episode, Tree& tree) {
   if (at != 0) tree.BackUp(at);
 }
 
-// The same tree, in which `change` was applied to every node but the root.
-Tree Copy(const Tree& tree, const std::function<void(int, Node&)>& change) {
+}  // namespace
+
+Tree HandTree(const std::vector<Ended>& episodes, int task_id,
+              const std::string& first_observation) {
+  Tree tree({"toy", task_id, "hand", "", "{}"}, {{"user", "Play."}, {"assistant", "Ok."}},
+            first_observation);
+  for (const Ended& episode : episodes) AddEpisode(episode, tree);
+  return tree;
+}
+
+StepResult HandWorld(int /*task*/, const std::vector<std::string>& actions) {
+  if (actions.empty()) return {"Goal 3."};
+  if (actions.back() == "wait") return {"Nothing changes"};
+  if (actions.back() == "g") return {"saw p g", 1, true};
+  if (actions.back() == "over") return {"saw p over", 0, true};
+  std::string saw = "saw";
+  for (const std::string& action : actions) saw += " " + action;
+  return {saw};
+}
+
+int At(const Tree& tree, const std::string& actions) {
+  int at = 0;
+  for (const std::string& action : Words(actions)) {
+    if (at >= 0) at = ChildBy(tree, at, action);
+  }
+  return at;
+}
+
+Tree Changed(const Tree& tree, const std::function<void(int, Node&)>& change) {
   Tree copy(tree.origin(), tree.instruction(), tree.root().observation);
   copy.Restore(0, tree.root().visits, tree.root().value);
   for (int i = 1; i < tree.size(); ++i) {
@@ -59,36 +86,20 @@ Tree Copy(const Tree& tree, const std::function<void(int, Node&)>& change) {
   return copy;
 }
 
-}  // namespace
-
-Tree HandTree(const std::vector<Ended>& episodes) {
-  Tree tree({"toy", 3, "hand", "", "{}"}, {{"user", "Play."}, {"assistant", "Ok."}}, "Goal 3.");
-  for (const Ended& episode : episodes) AddEpisode(episode, tree);
-  return tree;
-}
-
-int At(const Tree& tree, const std::string& actions) {
-  int at = 0;
-  for (const std::string& action : Words(actions)) {
-    if (at >= 0) at = ChildBy(tree, at, action);
-  }
-  return at;
-}
-
 Tree WithRefusals(const Tree& plain) {
-  return Copy(plain, [](int /*index*/, Node& node) {
+  return Changed(plain, [](int /*index*/, Node& node) {
     if (node.action.starts_with("stuck")) node.observation = "Nothing changes";
   });
 }
 
 Tree Changed(const Tree& tree, int index, const std::function<void(Node&)>& change) {
-  return Copy(tree, [&](int i, Node& node) {
+  return Changed(tree, [&](int i, Node& node) {
     if (i == index) change(node);
   });
 }
 
 Tree WithTokens(const Tree& tree) {
-  return Copy(tree, [](int /*index*/, Node& node) {
+  return Changed(tree, [](int /*index*/, Node& node) {
     node.token_ids.clear();
     for (const char c : node.response) node.token_ids.push_back(static_cast<unsigned char>(c));
     node.logprobs.assign(node.token_ids.size(), -0.5F);
@@ -99,6 +110,15 @@ Trajectory HandSplice(const Tree& tree, const PathPair& pair, int bad_steps,
                       const RevisionTurn& revision) {
   const StateMap states(tree, ToyFamily());
   return Splice(tree, states, PlanOf(tree, states, pair, bad_steps), revision);
+}
+
+std::string Outline(const Trajectory& trajectory) {
+  std::string text;
+  for (const SplicedTurn& turn : trajectory.turns) {
+    text += text.empty() ? "" : " ";
+    text += std::string("=-~^+").substr(static_cast<size_t>(turn.part), 1) + turn.action;
+  }
+  return text;
 }
 
 RowDraft HandRow(const RowSource& source, const PathPair& pair, const FirstError& error,

@@ -125,7 +125,7 @@ void RowProperties::CheckRow(const Draft& draft) const {
     EXPECT_EQ(messages[i].value("weight", 0) == 1, assistant && i >= bad_end && !refused);
     EXPECT_EQ(messages[i].value("loss", false), messages[i].value("weight", 0) == 1);
   }
-  EXPECT_EQ(provenance["nodes"]["first_error"], draft.error_node);
+  EXPECT_EQ(provenance["nodes"]["first_error"], draft.error.steps.back().node);
   // Every format has the same mask.
   const json agent_r = Written("agent-r", draft)["revise_log"];
   const json sharegpt = Written("sharegpt", draft)["conversations"];

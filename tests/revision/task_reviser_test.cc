@@ -23,16 +23,6 @@ using ::testing::Pair;
 const std::vector<Ended> kGoodAndTwoBad = {
     {"p g", 1}, {"p x d", 0, End::kDone}, {"p y d", 0, End::kDone}};
 
-// Answers as HandTree expects; the action "g" ends the episode well.
-StepResult ReviserWorld(int /*task*/, const std::vector<std::string>& actions) {
-  if (actions.empty()) return {"Goal 3."};
-  if (actions.back() == "wait") return {"Nothing changes"};
-  if (actions.back() == "g") return {"saw p g", 1, true};
-  std::string saw = "saw";
-  for (const std::string& action : actions) saw += " " + action;
-  return {saw};
-}
-
 // Names the number of a goal, which is another one each time.
 class NumberedFamily : public ToyFamily, public RevisionHints {
  public:
@@ -85,13 +75,6 @@ class TaskReviserTest : public ::testing::Test {
   std::vector<std::string> formats_ = {"messages"};
 };
 
-// The actions of a row.
-std::vector<std::string> ActionsOf(const FinishedRow& row) {
-  std::vector<std::string> actions;
-  for (const auto& turn : row.trajectory.turns) actions.push_back(turn.action);
-  return actions;
-}
-
 TEST_F(TaskReviserTest, ARowForEachPairGoesFromTheErrorToTheGoodPath) {
   const Outcome done = Run(kGoodAndTwoBad);
   ASSERT_TRUE(done) << done.error().error.message;
@@ -106,9 +89,10 @@ TEST_F(TaskReviserTest, ARowForEachPairGoesFromTheErrorToTheGoodPath) {
   EXPECT_EQ(counts.first_errors.at(1), 2) << "the step behind the ancestor";
   EXPECT_EQ(counts.without_good + counts.without_pairs + counts.other_start + counts.too_long, 0);
   ASSERT_EQ(done->rows.size(), 2U);
-  EXPECT_THAT((std::vector{ActionsOf(done->rows[0]), ActionsOf(done->rows[1])}),
-              ::testing::UnorderedElementsAre(::testing::ElementsAre("p", "x", "wait", "g"),
-                                              ::testing::ElementsAre("p", "y", "wait", "g")));
+  EXPECT_THAT(
+      (std::vector{ActionsOf(done->rows[0].trajectory), ActionsOf(done->rows[1].trajectory)}),
+      ::testing::UnorderedElementsAre(::testing::ElementsAre("p", "x", "wait", "g"),
+                                      ::testing::ElementsAre("p", "y", "wait", "g")));
   EXPECT_NE(done->rows[0].hash, done->rows[1].hash);
 }
 
@@ -137,25 +121,27 @@ TEST_F(TaskReviserTest, AGoodPathWithASlipTeachesNoRevision) {
       Changed(tree, At(tree, "p q"), [](Node& node) { node.slip = Slip{.said = "g"}; });
   const Outcome done = RunText(WriteTree(slipped, TreeFormat::kCompact));
   ASSERT_EQ(done->rows.size(), 1U);
-  EXPECT_THAT(ActionsOf(done->rows[0]), ::testing::ElementsAre("p", "x", "wait", "g"));
+  EXPECT_THAT(ActionsOf(done->rows[0].trajectory), ::testing::ElementsAre("p", "x", "wait", "g"));
 }
 
 TEST_F(TaskReviserTest, TheRevisionMayStandInTheTurnThatGoesOn) {
   options_.revision_turn = "next";
   options_.thoughts = folder_.Write("thoughts.txt", "Any.\n");
-  FakeEnvironment environment(true, ReviserWorld);
+  FakeEnvironment environment(true, HandWorld);
   for (Environment* replays :
        {static_cast<Environment*>(nullptr), static_cast<Environment*>(&environment)}) {
     environment_ = replays;
     const Outcome done = Run(kGoodAndTwoBad);
     ASSERT_TRUE(done) << done.error().error.message;
     ASSERT_EQ(done->rows.size(), 2U);
-    EXPECT_THAT(ActionsOf(done->rows[0]), ::testing::ElementsAre("p", ::testing::_, "g"));
+    EXPECT_THAT(ActionsOf(done->rows[0].trajectory),
+                ::testing::ElementsAre("p", ::testing::_, "g"));
     EXPECT_THAT(done->rows[0].trajectory.turns.at(2).response, HasSubstr("Any. "));
   }
   options_.revision_turn = "none";
   const Outcome silent = Run(kGoodAndTwoBad);
-  EXPECT_THAT(ActionsOf(silent->rows.at(0)), ::testing::ElementsAre("p", ::testing::_, "g"));
+  EXPECT_THAT(ActionsOf(silent->rows.at(0).trajectory),
+              ::testing::ElementsAre("p", ::testing::_, "g"));
   EXPECT_THAT(silent->rows[0].trajectory.turns.at(2).response, ::testing::Not(HasSubstr("Any.")));
   options_.repair.action = "look";
   EXPECT_THROW(Run(kGoodAndTwoBad), FatalError) << "an action that nobody would take";
@@ -169,7 +155,7 @@ TEST_F(TaskReviserTest, RowsEndAsWellAsTheBestPathOfTheTree) {
   const Outcome done = Run(episodes);
   ASSERT_TRUE(done);
   ASSERT_EQ(done->rows.size(), 1U);
-  EXPECT_THAT(ActionsOf(done->rows[0]), ::testing::ElementsAre("p", "x", "wait", "g"));
+  EXPECT_THAT(ActionsOf(done->rows[0].trajectory), ::testing::ElementsAre("p", "x", "wait", "g"));
   EXPECT_EQ(done->counts.good_paths, 1);
   options_.mistakes.choice.margin = 0.25;
   EXPECT_EQ(Run(episodes)->rows.size(), 2U) << "one of them ends with h";
@@ -181,7 +167,7 @@ TEST_F(TaskReviserTest, RowsEndAsWellAsTheBestPathOfTheTree) {
 TEST_F(TaskReviserTest, WithoutAReplayNoRowHasAReplyThatOnlyTheEnvironmentKnows) {
   options_.repair.reply = "";
   EXPECT_TRUE(Run(kGoodAndTwoBad)->rows.empty());
-  FakeEnvironment environment(/*forks=*/true, ReviserWorld);
+  FakeEnvironment environment(/*forks=*/true, HandWorld);
   environment_ = &environment;
   const Outcome replayed = Run(kGoodAndTwoBad);
   ASSERT_TRUE(replayed) << replayed.error().error.message;
@@ -255,7 +241,7 @@ TEST_F(TaskReviserTest, ADamagedFileIsTheFilesFault) {
 }
 
 TEST_F(TaskReviserTest, ReplaysAreCounted) {
-  FakeEnvironment environment(true, ReviserWorld);
+  FakeEnvironment environment(true, HandWorld);
   environment_ = &environment;
   const Outcome done = Run(kGoodAndTwoBad);
   ASSERT_TRUE(done);
@@ -268,7 +254,7 @@ TEST_F(TaskReviserTest, ReplaysAreCounted) {
 
 TEST_F(TaskReviserTest, AGoodPathThatFailsInTheEnvironmentGivesNoRow) {
   FakeEnvironment environment(true, [](int task_id, const std::vector<std::string>& actions) {
-    StepResult result = ReviserWorld(task_id, actions);
+    StepResult result = HandWorld(task_id, actions);
     if (result.done) result.reward = 0;  // the goal is not worth anything any more
     return result;
   });
@@ -282,7 +268,7 @@ TEST_F(TaskReviserTest, AGoodPathThatFailsInTheEnvironmentGivesNoRow) {
 TEST_F(TaskReviserTest, AGoodStepThatFailedIsNotTriedAfterAnotherMistakeOfTheKind) {
   FakeEnvironment environment(true, [](int task_id, const std::vector<std::string>& actions) {
     const bool too_late = actions.size() > 2 && actions.back() == "g";
-    return too_late ? StepResult{"nothing"} : ReviserWorld(task_id, actions);
+    return too_late ? StepResult{"nothing"} : HandWorld(task_id, actions);
   });
   environment_ = &environment;
   const Outcome done = Run(kGoodAndTwoBad);
@@ -332,7 +318,7 @@ TEST_F(TaskReviserTest, AMistakeThatCostsRewardForGoodIsTriedOnceAndGivesNoRow) 
 }
 
 TEST_F(TaskReviserTest, DecisionsAreKeptUntilWhatTheyDependOnChanges) {
-  FakeEnvironment environment(true, ReviserWorld);
+  FakeEnvironment environment(true, HandWorld);
   environment_ = &environment;
   const Outcome first = Run(kGoodAndTwoBad);
   ASSERT_TRUE(first);
@@ -370,7 +356,7 @@ TEST_F(TaskReviserTest, DecisionsAreKeptUntilWhatTheyDependOnChanges) {
 
 TEST_F(TaskReviserTest, AFaultOfTheEnvironmentIsNoFaultOfTheTreeAndNotKept) {
   bool down = true;
-  FakeEnvironment environment(true, ReviserWorld, [&](const std::string&, int64_t) {
+  FakeEnvironment environment(true, HandWorld, [&](const std::string&, int64_t) {
     return down ? std::optional<Error>(Error{ErrorKind::kServer, "down"}) : std::nullopt;
   });
   environment_ = &environment;
@@ -391,12 +377,15 @@ TEST_F(TaskReviserTest, AnotherBeginningIsCountedOrRefused) {
   const Outcome unchecked = Run(kGoodAndTwoBad);
   ASSERT_TRUE(unchecked);
   EXPECT_EQ(unchecked->counts.other_start, 1);
-  EXPECT_EQ(unchecked->rows.size(), 2U);
+  ASSERT_EQ(unchecked->rows.size(), 2U);
+  EXPECT_THAT(unchecked->rows[0].lines[0], HasSubstr(R"("replay":"unchecked")"));
   must_replay_ = true;
   const Outcome refused = Run(kGoodAndTwoBad);
   ASSERT_FALSE(refused);
+  EXPECT_FALSE(refused.error().bad_tree);
   EXPECT_EQ(refused.error().error.kind, ErrorKind::kRejected);
-  EXPECT_THAT(refused.error().error.message, HasSubstr("tree.json"));
+  EXPECT_THAT(refused.error().error.message,
+              AllOf(HasSubstr("tree.json"), HasSubstr("--env_server_base")));
 }
 
 TEST_F(TaskReviserTest, WhatAnotherEnvironmentLeftUncheckedIsDecidedAgain) {
@@ -407,7 +396,7 @@ TEST_F(TaskReviserTest, WhatAnotherEnvironmentLeftUncheckedIsDecidedAgain) {
   const Outcome unchecked = Run(kGoodAndTwoBad);
   ASSERT_TRUE(unchecked);
   EXPECT_EQ(unchecked->counts.other_start, 1);
-  FakeEnvironment environment(true, ReviserWorld);
+  FakeEnvironment environment(true, HandWorld);
   environment_ = &environment;
   const Outcome checked = Run(kGoodAndTwoBad);
   ASSERT_TRUE(checked);
@@ -420,7 +409,7 @@ TEST_F(TaskReviserTest, ABeginningWithAnotherReadingIsTheSame) {
   played_family_ = &numbered;
   must_replay_ = true;
   FakeEnvironment environment(true, [](int task_id, const std::vector<std::string>& actions) {
-    return actions.empty() ? StepResult{"Goal 4."} : ReviserWorld(task_id, actions);
+    return actions.empty() ? StepResult{"Goal 4."} : HandWorld(task_id, actions);
   });
   environment_ = &environment;
   const Outcome done = Run(kGoodAndTwoBad);

@@ -36,15 +36,9 @@ class MistakesTest : public ::testing::Test {
 
 // The same tree, in which "wait" is the turn that notices a mistake.
 Tree WithRevisions(const Tree& plain) {
-  Tree tree(plain.origin(), plain.instruction(), plain.root().observation);
-  for (int i = 1; i < plain.size(); ++i) {
-    Node node = plain.node(i);
-    node.children.clear();
+  return Changed(plain, [](int /*index*/, Node& node) {
     if (node.action == "wait") node.observation = "ok.";
-    const int index = tree.Add(node.parent, node);
-    tree.Restore(index, plain.node(i).visits, plain.node(i).value);
-  }
-  return tree;
+  });
 }
 
 TEST_F(MistakesTest, ARevisionOfTheSearchIsNoStepAndNoMistake) {
@@ -207,7 +201,7 @@ TEST_F(MistakesTest, ALateNoticeKeepsFurtherBadSteps) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
     const Draft draft =
         DraftOf(tree, states, mistake, mistake.goods[0], options_, RandomStream(seed));
-    EXPECT_EQ(draft.error_node, At(tree, "a"));
+    EXPECT_EQ(draft.error.steps.back().node, At(tree, "a"));
     EXPECT_EQ(draft.error.bad_steps, tree.node(draft.pair.bad.leaf).depth);
     lengths.insert(draft.error.bad_steps);
   }

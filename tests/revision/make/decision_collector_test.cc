@@ -65,12 +65,6 @@ class DecisionCollectorTest : public ::testing::Test {
   double form_share_ = 1;
 };
 
-std::vector<std::string> ActionsOf(const FinishedRow& row) {
-  std::vector<std::string> actions;
-  for (const SplicedTurn& turn : row.trajectory.turns) actions.push_back(turn.action);
-  return actions;
-}
-
 // The answer to the second planks is the same as to the first, but four more of them are held.
 TEST_F(DecisionCollectorTest, WhatWasTooEarlyIsRightOnceItsConditionIsMet) {
   const int eight = AddStep(tree_, four_planks_, kPlanks, "Crafted 4 minecraft:oak_planks");
@@ -78,7 +72,7 @@ TEST_F(DecisionCollectorTest, WhatWasTooEarlyIsRightOnceItsConditionIsMet) {
   const TaskRows made = Rows();
   EXPECT_EQ(made.counts.contradictions, 0);
   ASSERT_THAT(made.rows, SizeIs(1));
-  EXPECT_THAT(ActionsOf(made.rows[0]),
+  EXPECT_THAT(ActionsOf(made.rows[0].trajectory),
               ElementsAre("get 2 oak log", kPlanks, kBoat, "wait", kPlanks, kBoat));
 }
 

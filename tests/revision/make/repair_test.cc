@@ -72,20 +72,14 @@ class RepairTest : public ::testing::Test {
  protected:
   // The tree that these episodes make in the world.
   static Tree Played(const std::vector<Ended>& episodes) {
-    const Tree plain = HandTree(episodes);
-    Tree tree(plain.origin(), plain.instruction(), "at 0");
-    for (int i = 1; i < plain.size(); ++i) {
-      Node node = plain.node(i);
-      node.children.clear();
+    const Tree plain = HandTree(episodes, /*task_id=*/3, "at 0");
+    return Changed(plain, [&](int index, Node& node) {
       std::vector<std::string> actions;
-      for (const int at : plain.Path(i)) {
+      for (const int at : plain.Path(index)) {
         if (at != 0) actions.push_back(plain.node(at).action);
       }
       node.observation = LineWorld(3, actions).observation;
-      const int index = tree.Add(node.parent, node);
-      tree.Restore(index, plain.node(i).visits, plain.node(i).value);
-    }
-    return tree;
+    });
   }
 
   // "=r -jump ~wait ^up +r": what became of the first mistake (a good path where there is none).
@@ -107,12 +101,7 @@ class RepairTest : public ::testing::Test {
     EXPECT_TRUE(replayer.Start());
     Repairer repairer(tree, states, family_, Thoughts::BuiltIn(), options_, &replayer, forks_);
     repaired_ = repairer.Run(task, RandomStream(7)).value();
-    std::string text;
-    for (const SplicedTurn& turn : repaired_.trajectory.turns) {
-      text += text.empty() ? "" : " ";
-      text += std::string("=-~^+")[static_cast<size_t>(turn.part)] + turn.action;
-    }
-    return text + " " + std::string(Name(repaired_.replay.outcome));
+    return Outline(repaired_.trajectory) + " " + std::string(Name(repaired_.replay.outcome));
   }
 
   const LineFamily family_;
@@ -161,7 +150,6 @@ TEST_F(RepairTest, NothingThatTheFullRewardNeedsIsPruned) {
 }
 
 TEST_F(RepairTest, StepsWithoutEffectAndDetoursGo) {
-  const std::vector<Ended> good = {{"r l r blah r win", 1}};
   EXPECT_EQ(Repair({{"r l r nap r win", 1}}), "+r +r +win verified");
   EXPECT_EQ(repaired_.pruned, 3);
   options_.prune = Prune::kEffect;

@@ -6,6 +6,7 @@
 #include "clients/fake_language_model.h"
 #include "revision/find/choice.h"
 #include "tests/clients/count_tokens.h"
+#include "tests/mcts/toy_environment.h"
 #include "tests/revision/hand_tree.h"
 
 namespace agentr {
@@ -16,16 +17,6 @@ const RevisionTurn kTurn = {"I was wrong.", "wait", "ok."};
 // The first pair of the tree.
 PathPair FirstPair(const Tree& tree) {
   return PairPaths(tree, LeafPaths(tree), {}, Pairing::kAll).front();
-}
-
-// "=p -a ~wait +g": part and action of each turn.
-std::string Outline(const Trajectory& trajectory) {
-  std::string text;
-  for (const SplicedTurn& turn : trajectory.turns) {
-    text += text.empty() ? "" : " ";
-    text += std::string("=-~^+").substr(static_cast<size_t>(turn.part), 1) + turn.action;
-  }
-  return text;
 }
 
 TEST(SpliceTest, PrefixBadStepsRevisionGoodPath) {
@@ -52,11 +43,11 @@ TEST(SpliceTest, AGoodPathAloneIsAllGood) {
   EXPECT_EQ(Outline(HandSplice(tree, GoodAlone(LeafPaths(tree), {}).front(), 0, kTurn)), "+p +g");
 }
 
-// "u-a+": the role of each message and whether it is trained.
+// "u- a+": the role of each message and whether it is trained, with a blank before each response.
 std::string MaskOf(const Trajectory& trajectory) {
   std::string text;
   for (const RowMessage& m : RowMessages(trajectory)) {
-    text += m.role.substr(0, 1) + (m.trained ? "+" : "-");
+    text += (m.role == "user" ? "u" : " a") + std::string(m.trained ? "+" : "-");
   }
   return text;
 }
@@ -64,41 +55,19 @@ std::string MaskOf(const Trajectory& trajectory) {
 TEST(RowMessagesTest, TheRevisionTurnAndWhatFollowsAreTrained) {
   const Tree tree = HandTree({{"p g h", 1}, {"p a", 0}});
   Trajectory trajectory = HandSplice(tree, FirstPair(tree), 1, kTurn);
-  //                           Play. Ok. Goal p      a      wait   g      h
-  EXPECT_EQ(MaskOf(trajectory),
-            "u-a-u-"
-            "a-u-"
-            "a-u-"
-            "a+u-"
-            "a+u-"
-            "a+");
+  //                             Ok.  p    a    wait g    h
+  EXPECT_EQ(MaskOf(trajectory), "u- a-u- a-u- a-u- a+u- a+u- a+");
   trajectory.train_prefix = true;
-  EXPECT_EQ(MaskOf(trajectory),
-            "u-a-u-"
-            "a+u-"
-            "a-u-"
-            "a+u-"
-            "a+u-"
-            "a+");
+  EXPECT_EQ(MaskOf(trajectory), "u- a-u- a+u- a-u- a+u- a+u- a+");
   trajectory.turns[0].refused = true;
-  EXPECT_EQ(MaskOf(trajectory),
-            "u-a-u-"
-            "a-u-"
-            "a-u-"
-            "a+u-"
-            "a+u-"
-            "a+");
+  EXPECT_EQ(MaskOf(trajectory), "u- a-u- a-u- a-u- a+u- a+u- a+");
 }
 
 TEST(RowMessagesTest, OfAGoodPathAllTurnsAreTrainedButRefusedOnes) {
   const Tree tree = HandTree({{"p q g", 1}});
   Trajectory trajectory = HandSplice(tree, GoodAlone(LeafPaths(tree), {}).front(), 0, kTurn);
   trajectory.turns[1].refused = true;
-  EXPECT_EQ(MaskOf(trajectory),
-            "u-a-u-"
-            "a+u-"
-            "a-u-"
-            "a+");
+  EXPECT_EQ(MaskOf(trajectory), "u- a-u- a+u- a-u- a+");
 }
 
 TEST(RowMessagesTest, WhatTheAgentDidNotSayIsNotTrained) {
@@ -109,11 +78,7 @@ TEST(RowMessagesTest, WhatTheAgentDidNotSayIsNotTrained) {
   const StateMap states(tree, ToyFamily());
   const Trajectory trajectory =
       Splice(tree, states, {.prefix = {}, .bad = {}, .good = {1, 2, slipped}}, kTurn);
-  EXPECT_EQ(MaskOf(trajectory),
-            "u-a-u-"
-            "a+u-"
-            "a+u-"
-            "a-");
+  EXPECT_EQ(MaskOf(trajectory), "u- a-u- a+u- a+u- a-");
 }
 
 TEST(RowMessagesTest, TheReplyToTheLastTurnIsNotShown) {
