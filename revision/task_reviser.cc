@@ -195,9 +195,7 @@ Result<void> TaskReviser::DecideGood(Work& work, DecisionCollector& decisions) c
   });
   for (const PathPair& pair : good) {
     if (decisions.Full()) break;
-    Decision decision;
-    decision.pair = pair;
-    AGENTR_RETURN_IF_ERROR(decisions.Add(std::move(decision)));
+    AGENTR_RETURN_IF_ERROR(decisions.Add({pair, {}}));
   }
   return {};
 }
@@ -233,10 +231,10 @@ Result<void> TaskReviser::DecideByTree(Work& work, DecisionCollector& decisions)
     if (!choice) break;
     const Mistake& mistake = mistakes[choice->mistake];
     const LeafPath& good = mistake.goods[choice->good];
-    const Draft draft = DraftOf(work.tree, work.states, mistake, good, finding,
-                                work.random.Split("notice")
-                                    .Split(static_cast<uint64_t>(mistake.node))
-                                    .Split(static_cast<uint64_t>(good.leaf)));
+    Draft draft = DraftOf(work.tree, work.states, mistake, good, finding,
+                          work.random.Split("notice")
+                              .Split(static_cast<uint64_t>(mistake.node))
+                              .Split(static_cast<uint64_t>(good.leaf)));
     const SplicePlan plan =
         pruner.Shorten(PlanOf(work.tree, work.states, draft.pair, draft.error.bad_steps),
                        repair_.prune, repair_.prefix_slips);
@@ -246,13 +244,9 @@ Result<void> TaskReviser::DecideByTree(Work& work, DecisionCollector& decisions)
     std::vector<std::string> way = {std::to_string(choice->mistake)};
     for (const int node : plan.good) way.push_back(work.tree.node(node).action);
     if (!ways.insert(std::move(way)).second) continue;
-    Decision decision;
-    decision.pair = draft.pair;
-    decision.error = draft.error;
-    decision.mistake = mistake.name;
-    decision.refused = draft.refused;
-    decision.evidence = draft.evidence;
-    AGENTR_ASSIGN_OR_RETURN(const auto added, decisions.Add(std::move(decision)));
+    AGENTR_ASSIGN_OR_RETURN(const auto added,
+                            decisions.Add({draft.pair, std::move(draft.error), mistake.name,
+                                           mistake.refused, mistake.evidence}));
     if (added == DecisionCollector::Outcome::kKept) chooser.Keep(*choice);
     if (added == DecisionCollector::Outcome::kHopeless) chooser.GiveUp(*choice);
     if (added == DecisionCollector::Outcome::kFailed) {

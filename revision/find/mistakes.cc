@@ -230,9 +230,6 @@ Draft DraftOf(const Tree& tree, const StateMap& states, const Mistake& mistake,
   const int parting =
       states.Common(states.Of(tree.node(mistake.node).parent), states.Of(good.leaf));
   Draft draft;
-  draft.refused = mistake.refused;
-  draft.evidence = mistake.evidence;
-  draft.error_node = mistake.node;
   // The last node of the bad path in the state where the paths part.
   int ancestor = tree.node(mistake.node).parent;
   while (states.Of(ancestor) != parting) ancestor = tree.node(ancestor).parent;

@@ -70,11 +70,6 @@ std::string MistakeNameOf(const Tree& tree, const TaskFamily& family, int node);
 struct Draft {
   PathPair pair;
   FirstError error;
-  bool refused = false;
-  int evidence = 0;
-  int error_node = -1;
-
-  bool operator==(const Draft&) const = default;
 };
 
 Draft DraftOf(const Tree& tree, const StateMap& states, const Mistake& mistake,

@@ -1,19 +1,13 @@
 #include "revision/find/paths.h"
 
 namespace agentr {
-namespace {
-
-double QualityOf(const Node& leaf) {
-  return leaf.visits > 0 ? leaf.value / leaf.visits : leaf.reward;
-}
-
-}  // namespace
 
 std::vector<LeafPath> LeafPaths(const Tree& tree) {
   std::vector<LeafPath> paths;
   for (int i = 0; i < tree.size(); ++i) {
     const Node& node = tree.node(i);
-    if (node.end != End::kNone && node.children.empty()) paths.push_back({i, QualityOf(node)});
+    if (node.end == End::kNone || !node.children.empty()) continue;
+    paths.push_back({i, node.visits > 0 ? node.mean() : node.reward});
   }
   return paths;
 }
