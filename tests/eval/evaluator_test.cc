@@ -17,7 +17,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Call = ToyEnvironment::Call;
-using Fault = ToyEnvironment::Fault;
 using Op = ToyEnvironment::Op;
 
 std::vector<EpisodeStart> Starts(int tasks, int attempts = 1) {
@@ -55,15 +54,6 @@ struct ToyEvaluation {
   ParallelismOptions options;
   std::atomic<bool> stop = false;
 };
-
-// Every step of the tasks `failing` is rejected.
-auto StepsFailFor(std::set<int> failing) {
-  return [failing](const Call& call) -> std::optional<Fault> {
-    if (call.op == Op::kStep && failing.contains(call.task_id))
-      return Fault{ErrorKind::kEnvironment};
-    return std::nullopt;
-  };
-}
 
 TEST(EvaluatorTest, PlaysAllEpisodesOnce) {
   ToyEvaluation evaluation;
@@ -130,7 +120,7 @@ TEST(EvaluatorTest, WhatIsThereIsSkippedAndWhatIsClaimedIsLeft) {
 TEST(EvaluatorTest, AFailedEpisodeIsNamedNotWrittenAndTriedAgain) {
   ToyEvaluation evaluation;
   evaluation.options.max_tries = 2;
-  evaluation.world.fault = StepsFailFor({3, 5});
+  evaluation.world.fault = FailSteps({3, 5});
   const EvaluatorReport report = evaluation.Run(Starts(10));
   EXPECT_EQ(report.finished, 8);
   ASSERT_EQ(report.failed.size(), 2U);
@@ -153,10 +143,9 @@ TEST(EvaluatorTest, GivesUpWhenNothingWorksAnyMore) {
   ToyEvaluation evaluation;
   evaluation.options.give_up_after = 4;
   evaluation.options.in_flight = 1;
-  evaluation.world.fault = [](const Call& call) -> std::optional<Fault> {
-    if (call.op == Op::kStep && call.task_id >= 5) return Fault{ErrorKind::kEnvironment};
-    return std::nullopt;
-  };
+  evaluation.world.fault = FailCalls(ErrorKind::kEnvironment, [](const Call& call) {
+    return call.op == Op::kStep && call.task_id >= 5;
+  });
   const EvaluatorReport report = evaluation.Run(Starts(100));
   EXPECT_TRUE(report.gave_up);
   EXPECT_FALSE(report.interrupted);
@@ -167,10 +156,9 @@ TEST(EvaluatorTest, GivesUpWhenNothingWorksAnyMore) {
 TEST(EvaluatorTest, AMalformedReplyEndsTheRun) {
   ToyEvaluation evaluation;
   evaluation.options.in_flight = 1;
-  evaluation.world.fault = [](const Call& call) -> std::optional<Fault> {
-    if (call.op == Op::kStep && call.task_id >= 5) return Fault{ErrorKind::kMalformed};
-    return std::nullopt;
-  };
+  evaluation.world.fault = FailCalls(ErrorKind::kMalformed, [](const Call& call) {
+    return call.op == Op::kStep && call.task_id >= 5;
+  });
   const EvaluatorReport report = evaluation.Run(Starts(100));
   EXPECT_TRUE(report.malformed);
   EXPECT_TRUE(report.gave_up);

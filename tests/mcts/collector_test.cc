@@ -20,7 +20,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Op = ToyEnvironment::Op;
 using Call = ToyEnvironment::Call;
-using Fault = ToyEnvironment::Fault;
 
 // Trees in memory, by task; full when the test says so.
 class MemoryStore : public TreeStore {
@@ -102,15 +101,6 @@ struct Job {
   std::atomic<bool> stop = false;
 };
 
-// Every step of the tasks `failing` is rejected.
-auto StepsFailFor(std::set<int> failing) {
-  return [failing](const Call& call) -> std::optional<Fault> {
-    if (call.op == Op::kStep && failing.contains(call.task_id))
-      return Fault{ErrorKind::kEnvironment};
-    return std::nullopt;
-  };
-}
-
 std::vector<int> FailedIds(const CollectReport& report) {
   std::vector<int> ids;
   for (const FailedTask& failed : report.failed) ids.push_back(failed.task_id);
@@ -185,7 +175,7 @@ TEST(CollectorTest, NothingToDo) {
 
 TEST(CollectorTest, ReportsFailedTasksAndTriesThemAgainNextTime) {
   Job job;
-  job.world.fault = StepsFailFor({7, 2});
+  job.world.fault = FailSteps({7, 2});
   const CollectReport report = job.Run(Tasks(10));
   EXPECT_EQ(report.finished, 8);
   EXPECT_THAT(FailedIds(report), ElementsAre(2, 7));
@@ -204,7 +194,7 @@ TEST(CollectorTest, ReportsFailedTasksAndTriesThemAgainNextTime) {
 TEST(CollectorTest, SearchesAFailingTaskAsOftenAsToldTo) {
   Job job;
   job.options.max_tries = 4;
-  job.world.fault = StepsFailFor({1});
+  job.world.fault = FailSteps({1});
   const CollectReport report = job.Run({1});
   EXPECT_THAT(FailedIds(report), ElementsAre(1));
   EXPECT_EQ(job.world.counts.steps, 4);
@@ -215,10 +205,9 @@ TEST(CollectorTest, ALaterAttemptMaySucceedWithTheSameTree) {
   Job calm;
   calm.Run({1});
   Job job;
-  job.world.fault = [](const Call& call) -> std::optional<Fault> {
-    if (call.op == Op::kStep && call.number <= 2) return Fault{ErrorKind::kEnvironment};
-    return std::nullopt;
-  };
+  job.world.fault = FailCalls(ErrorKind::kEnvironment, [](const Call& call) {
+    return call.op == Op::kStep && call.number <= 2;
+  });
   EXPECT_EQ(job.Run({1}).finished, 1);
   EXPECT_EQ(job.store.trees(), calm.store.trees());
 }
@@ -229,7 +218,7 @@ TEST(CollectorTest, GivesUpAfterFailuresInARow) {
   job.options.give_up_after = 3;
   job.options.max_tries = 1;
   // 4, 5 and 6 are the first three in a row.
-  job.world.fault = StepsFailFor({0, 1, 4, 5, 6, 8});
+  job.world.fault = FailSteps({0, 1, 4, 5, 6, 8});
   const CollectReport report = job.Run(Tasks(20));
   EXPECT_TRUE(report.gave_up);
   EXPECT_FALSE(report.interrupted);
@@ -240,9 +229,8 @@ TEST(CollectorTest, GivesUpAfterFailuresInARow) {
 TEST(CollectorTest, AMalformedReplyEndsTheRunAndIsToldOnce) {
   Job job;
   job.options.in_flight = 4;
-  job.world.fault = [](const Call& call) -> std::optional<Fault> {
-    return call.op == Op::kStep ? std::optional(Fault{ErrorKind::kMalformed}) : std::nullopt;
-  };
+  job.world.fault =
+      FailCalls(ErrorKind::kMalformed, [](const Call& call) { return call.op == Op::kStep; });
   const CollectReport report = job.Run(Tasks(40));
   EXPECT_TRUE(report.malformed);
   EXPECT_TRUE(report.gave_up);

@@ -300,10 +300,9 @@ TEST(SearchTest, AnEmptyAnswerIsAnError) {
 
 TEST(SearchTest, AFailedStepIsAnErrorAndNoReward) {
   ToySearch search;
-  search.world.fault = [](const Call& call) -> std::optional<ToyEnvironment::Fault> {
-    if (call.op == Op::kStep && call.number > 4) return ToyEnvironment::Fault{ErrorKind::kRejected};
-    return std::nullopt;
-  };
+  search.world.fault = FailCalls(ErrorKind::kRejected, [](const Call& call) {
+    return call.op == Op::kStep && call.number > 4;
+  });
   const auto tree = search.Run();
   ASSERT_FALSE(tree);
   EXPECT_EQ(tree.error().kind, ErrorKind::kRejected);

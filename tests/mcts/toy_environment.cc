@@ -207,6 +207,20 @@ std::vector<bool> ToyFamily::LikelyUnchanged(std::span<const Message> /*history*
   return likely;
 }
 
+std::function<std::optional<ToyEnvironment::Fault>(const ToyEnvironment::Call&)> FailCalls(
+    ErrorKind kind, std::function<bool(const ToyEnvironment::Call&)> fails) {
+  return [=](const ToyEnvironment::Call& call) {
+    return fails(call) ? std::optional(ToyEnvironment::Fault{kind}) : std::nullopt;
+  };
+}
+
+std::function<std::optional<ToyEnvironment::Fault>(const ToyEnvironment::Call&)> FailSteps(
+    std::set<int> tasks) {
+  return FailCalls(ErrorKind::kEnvironment, [=](const ToyEnvironment::Call& call) {
+    return call.op == ToyEnvironment::Op::kStep && tasks.contains(call.task_id);
+  });
+}
+
 std::function<std::optional<ToyEnvironment::Fault>(const ToyEnvironment::Call&)> RandomFaults(
     ToyEnvironment::Op op, double rate, uint64_t seed) {
   return [=](const ToyEnvironment::Call& call) -> std::optional<ToyEnvironment::Fault> {

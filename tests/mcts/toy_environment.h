@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -101,6 +102,14 @@ class ToyFamily : public TaskFamily {
   std::string revision_action = "wait";
   double success = 1;
 };
+
+// Fails the calls of which `fails` is true.
+std::function<std::optional<ToyEnvironment::Fault>(const ToyEnvironment::Call&)> FailCalls(
+    ErrorKind kind, std::function<bool(const ToyEnvironment::Call&)> fails);
+
+// Fails every step of these tasks, as the environment's own error.
+std::function<std::optional<ToyEnvironment::Fault>(const ToyEnvironment::Call&)> FailSteps(
+    std::set<int> tasks);
 
 // Fails calls of kind `op` with probability `rate`, before or after they take effect, by a seed.
 std::function<std::optional<ToyEnvironment::Fault>(const ToyEnvironment::Call&)> RandomFaults(

@@ -21,7 +21,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using Call = ToyEnvironment::Call;
-using Fault = ToyEnvironment::Fault;
 using Op = ToyEnvironment::Op;
 using TextList = std::vector<std::string>;
 
@@ -88,6 +87,8 @@ TEST(EpisodePlayerTest, PlaysUntilTheEnvironmentSaysDone) {
   EXPECT_EQ(episode.usage.requests, 3);
   EXPECT_EQ(episode.usage.prompt_tokens, 30 + 50 + 70);
   EXPECT_EQ(toy.turns_told, 3);
+  EXPECT_EQ(toy.world.counts.resets, 1);
+  EXPECT_EQ(toy.world.counts.steps, 3) << "one per turn";
   // What the last prompt showed: instruction, first observation, two turns.
   const std::vector<Message> last = toy.model.prompts().back();
   ASSERT_THAT(last, SizeIs(7));
@@ -124,13 +125,6 @@ TEST(EpisodePlayerTest, TurnsGoIntoTheNextPromptAsSampled) {
     EXPECT_EQ(tokenizer.Decode(turn.token_ids, true), turn.response);
     EXPECT_THAT(turn.logprobs, SizeIs(turn.token_ids.size()));
   }
-}
-
-TEST(EpisodePlayerTest, CostsAResetAndAStepPerTurn) {
-  ToyEpisode toy({"go a", "go b", "end 1"});
-  toy.MustRun();
-  EXPECT_EQ(toy.world.counts.resets, 1);
-  EXPECT_EQ(toy.world.counts.steps, 3);
 }
 
 TEST(EpisodePlayerTest, EndsAfterTheTurnsAllowedWithTheRewardItHas) {
@@ -204,20 +198,8 @@ TEST(EpisodePlayerTest, EndsAtACutTurnWithTheRewardItHas) {
 // The same in the process: the model's own limit ends the response.
 TEST(EpisodePlayerTest, EndsAtACutTurnOfTheModelInTheProcess) {
   ToyEpisode toy;
-  struct Thinks : TaskFamily {
-    std::string_view name() const override { return "toy"; }
-    std::vector<Message> Instruction() const override { return ToyFamily().Instruction(); }
+  struct : ToyFamily {
     std::string ParseAction(std::string_view) const override { return ""; }
-    bool LeavesStateUnchanged(std::string_view, std::string_view, std::string_view) const override {
-      return false;
-    }
-    bool IsRefusal(std::string_view, std::string_view, std::string_view) const override {
-      return false;
-    }
-    std::vector<bool> LikelyUnchanged(std::span<const Message>,
-                                      std::span<const std::string> actions) const override {
-      return std::vector<bool>(actions.size());
-    }
   } family;
   LocalLanguageModel model(SmallModel(/*max_context=*/2000));
   toy.options.max_new_tokens = 3;
@@ -229,13 +211,6 @@ TEST(EpisodePlayerTest, EndsAtACutTurnOfTheModelInTheProcess) {
   // What was sampled can be learned from.
   EXPECT_THAT(episode.cut_ids, SizeIs(3));
   EXPECT_THAT(episode.cut_logprobs, SizeIs(3));
-}
-
-TEST(EpisodePlayerTest, StopTextsGoToTheModel) {
-  ToyEpisode toy({"end 1"});
-  toy.options.stop = {"Observation:"};
-  toy.MustRun();
-  EXPECT_THAT(toy.model.samplings().front().stop, ElementsAre("Observation:"));
 }
 
 // Of two thoughts: one in the response, one that a server sends apart.
@@ -299,20 +274,17 @@ TEST(EpisodePlayerTest, DropsFurtherWhenTheModelRefuses) {
 
 TEST(EpisodePlayerTest, ErrorsOfTheEnvironmentAreNoResult) {
   ToyEpisode toy({"go a", "gain 0.5", "go b"});
-  toy.world.fault = [](const Call& call) -> std::optional<Fault> {
-    if (call.op == Op::kStep && call.action == "go b") return Fault{ErrorKind::kRejected};
-    return std::nullopt;
-  };
+  toy.world.fault = FailCalls(ErrorKind::kRejected, [](const Call& call) {
+    return call.op == Op::kStep && call.action == "go b";
+  });
   const Episode episode = toy.MustRun();
   EXPECT_EQ(episode.end, EpisodeEnd::kEnvironmentError);
   EXPECT_FALSE(HasResult(episode.end));
   EXPECT_THAT(episode.error, HasSubstr("toy fault"));
   EXPECT_THAT(episode.turns, SizeIs(2));
 
-  toy.world.fault = [](const Call& call) -> std::optional<Fault> {
-    if (call.op == Op::kReset) return Fault{ErrorKind::kRejected};
-    return std::nullopt;
-  };
+  toy.world.fault =
+      FailCalls(ErrorKind::kRejected, [](const Call& call) { return call.op == Op::kReset; });
   EXPECT_EQ(toy.MustRun(2).end, EpisodeEnd::kEnvironmentError);
 }
 
@@ -332,10 +304,9 @@ TEST(EpisodePlayerTest, ErrorsOfTheModelAreNoResult) {
 
 TEST(EpisodePlayerTest, AnErrorOfTheEnvironmentAfterTheModelIsTheEnvironments) {
   ToyEpisode toy({"go a"});
-  toy.world.fault = [](const Call& call) -> std::optional<Fault> {
-    if (call.op == Op::kStep && call.number == 2) return Fault{ErrorKind::kRejected};
-    return std::nullopt;
-  };
+  toy.world.fault = FailCalls(ErrorKind::kRejected, [](const Call& call) {
+    return call.op == Op::kStep && call.number == 2;
+  });
   EXPECT_EQ(toy.MustRun().end, EpisodeEnd::kEnvironmentError);
 }
 
@@ -420,11 +391,13 @@ TEST(EpisodePlayerTest, AsksForWhatTheOptionsSay) {
   toy.options.temperature = 0.25;
   toy.options.top_p = 0.5;
   toy.options.max_new_tokens = 77;
+  toy.options.stop = {"Observation:"};
   toy.MustRun();
   const SamplingParams sampling = toy.model.samplings().front();
   EXPECT_EQ(sampling.temperature, 0.25);
   EXPECT_EQ(sampling.top_p, 0.5);
   EXPECT_EQ(sampling.max_tokens, 77);
+  EXPECT_THAT(sampling.stop, ElementsAre("Observation:"));
 }
 
 TEST(EpisodePlayerTest, StopsWhenToldTo) {

@@ -14,12 +14,7 @@ using Fault = ToyEnvironment::Fault;
 
 constexpr int kForkTask = 3;
 
-auto EveryExpansionFails(ErrorKind kind) {
-  return [kind](const Call& call) -> std::optional<Fault> {
-    if (call.op == Op::kExpand) return Fault{kind};
-    return std::nullopt;
-  };
-}
+bool IsExpansion(const Call& call) { return call.op == Op::kExpand; }
 
 // An executor with a world of its own.
 struct ForkRig {
@@ -97,14 +92,10 @@ TEST(ForkExecutorTest, ForkAndReplayGiveTheSameStates) {
   }
 }
 
-class LostSessionsTest : public ::testing::TestWithParam<ErrorKind> {};
-
-INSTANTIATE_TEST_SUITE_P(Kinds, LostSessionsTest, ::testing::Values(ErrorKind::kSessionLost));
-
-TEST_P(LostSessionsTest, AreBuiltAgainAlongThePath) {
+TEST(LostSessionsTest, AreBuiltAgainAlongThePath) {
   ForkRig run;
   const int deep = run.GoThreeDeep();
-  run.world.Restart(GetParam());
+  run.world.Restart();
   ASSERT_TRUE(run.executor.Execute(deep, {"go d"}, false));
   EXPECT_EQ(run.executor.states().Find(deep, "go d")->result.observation,
             "task 3: go a go b go c go d");
@@ -121,30 +112,32 @@ TEST_P(LostSessionsTest, AreBuiltAgainAlongThePath) {
   EXPECT_EQ(run.world.counts.live, 1) << "the old root is closed";
 }
 
-TEST_P(LostSessionsTest, MayBeLostAgainWhileTheyAreBuilt) {
+TEST(LostSessionsTest, MayBeLostAgainWhileTheyAreBuilt) {
   ForkRig run;
   const int deep = run.GoThreeDeep();
   const int64_t before = run.world.counts.expansions;
   // The first call finds them lost, the third is in the middle of the rebuilding.
-  run.world.fault = [&](const Call& call) -> std::optional<Fault> {
-    const int64_t number = call.op == Op::kExpand ? call.number - before : 0;
-    if (number == 1 || number == 3) return Fault{GetParam()};
-    return std::nullopt;
-  };
+  run.world.fault = FailCalls(ErrorKind::kSessionLost, [&](const Call& call) {
+    const int64_t number = call.number - before;
+    return IsExpansion(call) && (number == 1 || number == 3);
+  });
   ASSERT_TRUE(run.executor.Execute(deep, {"go d"}, false));
   EXPECT_EQ(run.executor.stats().faults, 2);
   EXPECT_EQ(run.executor.states().Find(deep, "go d")->result.observation,
             "task 3: go a go b go c go d");
 }
 
-TEST_P(LostSessionsTest, AreGivenUpAfterSomeAttempts) {
-  ForkRig run;
-  ASSERT_TRUE(run.executor.Start());
-  run.world.fault = EveryExpansionFails(GetParam());
-  const auto executed = run.executor.Execute(0, {"go a"}, false);
-  ASSERT_FALSE(executed);
-  EXPECT_EQ(executed.error().kind, GetParam());
-  EXPECT_EQ(run.world.counts.expansions, 3);
+TEST(ForkExecutorTest, LostSessionsAreGivenUpAfterSomeAttemptsAndOtherErrorsAreNotRepeated) {
+  for (const auto& [kind, attempts] :
+       {std::pair(ErrorKind::kSessionLost, 3), {ErrorKind::kRejected, 1}}) {
+    ForkRig run;
+    ASSERT_TRUE(run.executor.Start());
+    run.world.fault = FailCalls(kind, IsExpansion);
+    const auto executed = run.executor.Execute(0, {"go a"}, false);
+    ASSERT_FALSE(executed) << Name(kind);
+    EXPECT_EQ(executed.error().kind, kind);
+    EXPECT_EQ(run.world.counts.expansions, attempts) << Name(kind);
+  }
 }
 
 TEST(ForkExecutorTest, AServerThatDoesNotComeBackEndsTheTask) {
@@ -155,16 +148,6 @@ TEST(ForkExecutorTest, AServerThatDoesNotComeBackEndsTheTask) {
   ASSERT_FALSE(executed);
   EXPECT_EQ(executed.error().kind, ErrorKind::kUnreachable);
   EXPECT_EQ(run.world.counts.opens, 1) << "the client has made its own attempts already";
-}
-
-TEST(ForkExecutorTest, OtherErrorsAreNotRepeated) {
-  ForkRig run;
-  ASSERT_TRUE(run.executor.Start());
-  run.world.fault = EveryExpansionFails(ErrorKind::kRejected);
-  const auto executed = run.executor.Execute(0, {"go a"}, false);
-  ASSERT_FALSE(executed);
-  EXPECT_EQ(executed.error().kind, ErrorKind::kRejected);
-  EXPECT_EQ(run.world.counts.expansions, 1);
 }
 
 TEST(ForkExecutorTest, CountsRebuiltStatesThatDiffer) {

@@ -19,13 +19,7 @@ using Fault = ToyEnvironment::Fault;
 
 constexpr int kReplayTask = 3;
 
-// What every step is answered with.
-auto EveryStepFails(ErrorKind kind) {
-  return [kind](const Call& call) -> std::optional<Fault> {
-    if (call.op == Op::kStep) return Fault{kind};
-    return std::nullopt;
-  };
-}
+bool IsStep(const Call& call) { return call.op == Op::kStep; }
 
 // An executor with a world of its own.
 template <typename Family>
@@ -170,17 +164,12 @@ TEST(ReplayExecutorTest, TellsTheFamilyWhatLedToTheState) {
     }
     mutable std::vector<Message> heard;
   };
-  ToyEnvironment world;
-  const ListeningFamily family;
-  const std::atomic<bool> stop = false;
-  SessionPool pool(world, 4);
-  ReplayExecutor executor(kReplayTask, pool, family, stop);
-  ASSERT_TRUE(executor.Start());
-  ASSERT_TRUE(executor.Execute(0, {"look", "go a"}, false));
-  EXPECT_THAT(family.heard, ElementsAre(Message{"user", "Goal 3."}));
-  const int a = executor.states().Find(0, "go a")->state;
-  ASSERT_TRUE(executor.Execute(a, {"look", "go b"}, false));
-  EXPECT_THAT(family.heard,
+  RigOf<ListeningFamily> run(4);
+  ASSERT_TRUE(run.executor.Start());
+  ASSERT_TRUE(run.executor.Execute(0, {"look", "go a"}, false));
+  EXPECT_THAT(run.family.heard, ElementsAre(Message{"user", "Goal 3."}));
+  ASSERT_TRUE(run.executor.Execute(run.To(0, "go a"), {"look", "go b"}, false));
+  EXPECT_THAT(run.family.heard,
               ElementsAre(Message{"user", "Goal 3."}, Message{"assistant", "Action: go a"},
                           Message{"user", "task 3: go a"}));
 }
@@ -348,19 +337,21 @@ TEST(ReplayExecutorTest, CountsOtherFirstObservations) {
   EXPECT_EQ(run.executor.stats().mismatches, 1);
 }
 
-TEST(ReplayExecutorTest, AnErrorOfTheEnvironmentIsLeftToTheRun) {
-  ReplayRig run;
-  run.world.fault = EveryStepFails(ErrorKind::kEnvironment);
-  ASSERT_TRUE(run.executor.Start());
-  const auto executed = run.executor.Execute(0, {"go a"}, false);
-  ASSERT_FALSE(executed);
-  EXPECT_EQ(executed.error().kind, ErrorKind::kEnvironment);
-  EXPECT_EQ(run.world.counts.steps, 1);
+TEST(ReplayExecutorTest, ARejectedStepIsNotRepeatedAndOneThatFailedIsLeftToTheRun) {
+  for (const ErrorKind kind : {ErrorKind::kRejected, ErrorKind::kEnvironment}) {
+    ReplayRig run;
+    run.world.fault = FailCalls(kind, IsStep);
+    ASSERT_TRUE(run.executor.Start());
+    const auto executed = run.executor.Execute(0, {"go a"}, false);
+    ASSERT_FALSE(executed) << Name(kind);
+    EXPECT_EQ(executed.error().kind, kind);
+    EXPECT_EQ(run.world.counts.steps, 1) << Name(kind);
+  }
 }
 
 TEST(ReplayExecutorTest, AServerThatLosesEverythingIsGivenUp) {
   ReplayRig run;
-  run.world.fault = EveryStepFails(ErrorKind::kSessionLost);
+  run.world.fault = FailCalls(ErrorKind::kSessionLost, IsStep);
   ASSERT_TRUE(run.executor.Start());
   const auto executed = run.executor.Execute(0, {"go a"}, false);
   ASSERT_FALSE(executed);
@@ -370,23 +361,12 @@ TEST(ReplayExecutorTest, AServerThatLosesEverythingIsGivenUp) {
   EXPECT_EQ(run.world.counts.steps, 300);
 }
 
-TEST(ReplayExecutorTest, ARejectedStepIsNotRepeated) {
-  ReplayRig run;
-  run.world.fault = EveryStepFails(ErrorKind::kRejected);
-  ASSERT_TRUE(run.executor.Start());
-  const auto executed = run.executor.Execute(0, {"go a"}, false);
-  ASSERT_FALSE(executed);
-  EXPECT_EQ(executed.error().kind, ErrorKind::kRejected);
-  EXPECT_EQ(run.world.counts.steps, 1);
-}
-
 TEST(ReplayExecutorTest, AFailedResetOrOpenEndsTheTask) {
   for (const Op op : {Op::kOpen, Op::kReset}) {
     ReplayRig run;
-    run.world.fault = [op](const Call& call) -> std::optional<Fault> {
-      if (call.op == op && call.number > 1) return Fault{ErrorKind::kUnreachable};
-      return std::nullopt;
-    };
+    run.world.fault = FailCalls(ErrorKind::kUnreachable, [op](const Call& call) {
+      return call.op == op && call.number > 1;
+    });
     ASSERT_TRUE(run.executor.Start());
     const auto executed = run.executor.Execute(0, {"go a", "go b"}, false);
     ASSERT_FALSE(executed);

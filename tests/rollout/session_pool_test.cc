@@ -178,10 +178,9 @@ TEST_F(SessionPoolTest, StopEndsTheWaiting) {
 
 TEST_F(SessionPoolTest, AFailedOpenIsAnErrorAndTakesNoPlace) {
   SessionPool pool(world_, 1);
-  world_.fault = [](const ToyEnvironment::Call& call) -> std::optional<ToyEnvironment::Fault> {
-    if (call.op != Op::kOpen || call.number > 2) return std::nullopt;
-    return ToyEnvironment::Fault{ErrorKind::kRateLimited};
-  };
+  world_.fault = FailCalls(ErrorKind::kRateLimited, [](const ToyEnvironment::Call& call) {
+    return call.op == Op::kOpen && call.number <= 2;
+  });
   for (int i = 0; i < 2; ++i) {
     const auto lease = pool.Acquire(1, std::vector<int>{0}, stop_);
     ASSERT_FALSE(lease);
@@ -193,10 +192,9 @@ TEST_F(SessionPoolTest, AFailedOpenIsAnErrorAndTakesNoPlace) {
 
 TEST_F(SessionPoolTest, AnIdleSessionGoesBeforeOneThatCouldNotBeOpened) {
   SessionPool pool(world_, 2);
-  world_.fault = [](const ToyEnvironment::Call& call) -> std::optional<ToyEnvironment::Fault> {
-    if (call.op != Op::kOpen || call.number != 2) return std::nullopt;
-    return ToyEnvironment::Fault{ErrorKind::kRateLimited};
-  };
+  world_.fault = FailCalls(ErrorKind::kRateLimited, [](const ToyEnvironment::Call& call) {
+    return call.op == Op::kOpen && call.number == 2;
+  });
   {
     const auto lease = Take(pool, 1, {0});
     EXPECT_FALSE(pool.Acquire(1, std::vector<int>{0}, stop_));
