@@ -83,7 +83,7 @@ class ToySession : public Session {
     const User user(*this);
     ++world_.counts.observations;
     if (!world_.repeats_observation) return Session::Observation();
-    if (epoch_ != world_.epoch_) return FailWith({world_.lost_kind_});
+    if (epoch_ != world_.epoch_) return FailWith({ErrorKind::kSessionLost});
     if (!ended_) broken_ = false;  // the caller may know the state now
     return shown_;
   }
@@ -124,7 +124,7 @@ class ToySession : public Session {
   }
 
   std::optional<Fault> FaultOf(const ToyEnvironment::Call& call) const {
-    if (epoch_ != world_.epoch_) return Fault{world_.lost_kind_};
+    if (epoch_ != world_.epoch_) return Fault{ErrorKind::kSessionLost};
     return world_.FaultOf(call);
   }
 
@@ -149,11 +149,6 @@ Result<std::unique_ptr<Session>> ToyEnvironment::Open() {
     return Fail(failed->kind, "toy fault: cannot open");
   }
   return std::make_unique<ToySession>(*this);
-}
-
-void ToyEnvironment::Restart(ErrorKind kind) {
-  lost_kind_ = kind;
-  ++epoch_;
 }
 
 std::string ToyEnvironment::Told(std::string observation, const Call& call) const {

@@ -54,8 +54,8 @@ class ToyEnvironment : public Environment {
   Result<std::unique_ptr<Session>> Open() override;
   bool CanExpand() const override { return forks_; }
 
-  // The server loses all its sessions; `kind` is what the next call to one of them gives.
-  void Restart(ErrorKind kind = ErrorKind::kSessionLost);
+  // The server loses all its sessions.
+  void Restart() { ++epoch_; }
 
   // Decides what goes wrong; called from every thread. Set before the first call.
   std::function<std::optional<Fault>(const Call&)> fault;
@@ -81,7 +81,6 @@ class ToyEnvironment : public Environment {
 
   const bool forks_;
   std::atomic<int> epoch_ = 0;  // grows with every restart
-  std::atomic<ErrorKind> lost_kind_ = ErrorKind::kSessionLost;
 };
 
 // The family of the toy world.

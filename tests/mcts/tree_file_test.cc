@@ -130,15 +130,6 @@ TEST(CompactTreeTest, RoundTripOfRandomSearches) {
   }
 }
 
-TEST(CompactTreeTest, EveryEndIsKept) {
-  Tree tree({}, {{"user", "x"}}, "Start");
-  for (const End end : {End::kNone, End::kDone, End::kDisaster, End::kDepth}) {
-    tree.Add(0, Turn("x", "X", 0, end));
-  }
-  const Tree read = ReadTree(WriteTree(tree, TreeFormat::kCompact), "tree");
-  for (int i = 1; i < 5; ++i) EXPECT_EQ(read.node(i).end, tree.node(i).end);
-}
-
 TEST(CompactTreeTest, LogprobsAreExact) {
   Tree tree({}, {{"user", "x"}}, "Start");
   Node node = Turn("x", "X");
@@ -169,6 +160,21 @@ TEST_P(BothFormatsTest, InvalidUtf8BecomesTheReplacementCharacter) {
   tree.Add(0, Turn("x", "cut \xC3"));
   const Tree read = ReadTree(WriteTree(tree, GetParam()), "tree");
   EXPECT_EQ(read.node(1).observation, "cut \uFFFD");
+}
+
+// A leaf of each end.
+Tree EveryEnd() {
+  Tree tree({}, {{"user", "x"}}, "Start");
+  for (const End end : {End::kNone, End::kDone, End::kDisaster, End::kDepth}) {
+    tree.Add(0, Turn("x", "X", 0, end));
+  }
+  return tree;
+}
+
+TEST_P(BothFormatsTest, EveryEndIsKept) {
+  const Tree tree = EveryEnd();
+  const Tree read = ReadTree(WriteTree(tree, GetParam()), "tree");
+  for (int i = 1; i < 5; ++i) EXPECT_EQ(read.node(i).end, tree.node(i).end);
 }
 
 TEST_P(BothFormatsTest, ARootAloneIsATree) {
@@ -209,19 +215,9 @@ TEST(AgentRTreeTest, RoundTripKeepsWhatTheFormatHas) {
   EXPECT_TRUE(read.node(2).token_ids.empty());
 }
 
-TEST(AgentRTreeTest, EndsAreReadAsTheyWere) {
-  Tree tree({}, {{"user", "x"}}, "Start");
-  for (const End end : {End::kNone, End::kDone, End::kDisaster, End::kDepth}) {
-    tree.Add(0, Turn("x", "X", 0, end));
-  }
-  const Tree read = ReadTree(WriteTree(tree, TreeFormat::kAgentR), "tree");
-  EXPECT_EQ(read.node(1).end, End::kNone);
-  EXPECT_EQ(read.node(2).end, End::kDone);
-  EXPECT_EQ(read.node(3).end, End::kDisaster);
-  EXPECT_EQ(read.node(4).end, End::kDepth);
-  // Agent-R's own files do not tell a cut from an end.
+TEST(AgentRTreeTest, ItsOwnFilesDoNotTellACutFromAnEnd) {
   const std::string theirs =
-      Replaced(WriteTree(tree, TreeFormat::kAgentR), R"("end":"depth",)", "");
+      Replaced(WriteTree(EveryEnd(), TreeFormat::kAgentR), R"("end":"depth",)", "");
   EXPECT_EQ(ReadTree(theirs, "tree").node(4).end, End::kDone);
 }
 
