@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "common/random.h"
@@ -14,7 +15,15 @@ double Mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// The means of the resamples, sorted.
+// The quantile of values in ascending order, interpolated linearly. `share`: in [0, 1].
+double SortedQuantile(std::span<const double> sorted, double share) {
+  const double at = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<size_t>(at);
+  const size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], at - static_cast<double>(below));
+}
+
+// The means of the resamples.
 std::vector<double> ResampledMeans(std::span<const double> values,
                                    const BootstrapOptions& options) {
   RandomStream stream = RandomStream(options.seed).Split("bootstrap");
@@ -24,26 +33,19 @@ std::vector<double> ResampledMeans(std::span<const double> values,
     for (size_t i = 0; i < values.size(); ++i) sum += values[stream.Below(values.size())];
     mean = sum / static_cast<double>(values.size());
   }
-  std::ranges::sort(means);
   return means;
-}
-
-Estimate EstimateOf(std::span<const double> values, std::span<const double> means) {
-  return {Mean(values), SortedQuantile(means, 0.025), SortedQuantile(means, 0.975), values.size()};
 }
 
 }  // namespace
 
-double SortedQuantile(std::span<const double> sorted, double share) {
-  const double at = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<size_t>(at);
-  const size_t above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], at - static_cast<double>(below));
+Estimate IntervalOf(double mean, std::vector<double> drawn, size_t tasks) {
+  std::ranges::sort(drawn);
+  return {mean, SortedQuantile(drawn, 0.025), SortedQuantile(drawn, 0.975), tasks};
 }
 
 Estimate BootstrapMean(std::span<const double> values, const BootstrapOptions& options) {
   if (values.empty()) return {};
-  return EstimateOf(values, ResampledMeans(values, options));
+  return IntervalOf(Mean(values), ResampledMeans(values, options), values.size());
 }
 
 Estimate WidenedRate(Estimate rate) {
@@ -75,8 +77,7 @@ Estimate BootstrapRatio(std::span<const double> above, std::span<const double> b
   }
   const double ratio = std::accumulate(above.begin(), above.end(), 0.0) / whole;
   if (ratios.empty()) ratios.push_back(ratio);
-  std::ranges::sort(ratios);
-  return {ratio, SortedQuantile(ratios, 0.025), SortedQuantile(ratios, 0.975), below.size()};
+  return IntervalOf(ratio, std::move(ratios), below.size());
 }
 
 PairedDifference PairedBootstrap(std::span<const double> differences,
@@ -91,7 +92,7 @@ PairedDifference PairedBootstrap(std::span<const double> differences,
       std::ranges::count_if(means, [&](double m) { return std::abs(m - mean) >= far; });
   const double share = static_cast<double>(1 + hits) / static_cast<double>(1 + means.size());
   const double least = std::exp2(1 - static_cast<double>(differences.size()));
-  return {EstimateOf(differences, means), std::max(share, least)};
+  return {IntervalOf(mean, means, differences.size()), std::max(share, least)};
 }
 
 }  // namespace agentr

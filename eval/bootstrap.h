@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace agentr {
 
@@ -16,10 +17,6 @@ struct BootstrapOptions {
   int resamples = 10000;
   uint64_t seed = 0;
 };
-
-// The quantile of values in ascending order, of which there must be one, interpolated linearly.
-// `share`: in [0, 1].
-double SortedQuantile(std::span<const double> sorted, double share);
 
 // A mean with its 95 % interval.
 struct Estimate {
@@ -34,6 +31,10 @@ struct PairedDifference {
   Estimate estimate;
   double p = 1;
 };
+
+// `mean` with the 2.5 % and 97.5 % quantiles (interpolated linearly) of what the resamples gave, of
+// which there must be one.
+Estimate IntervalOf(double mean, std::vector<double> drawn, size_t tasks);
 
 // The mean of `values`, one per task, and the 2.5 % and 97.5 % quantiles of the means of resamples
 // (interpolated linearly). For one value, or equal ones, the interval is only that value, because

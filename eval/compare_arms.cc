@@ -119,11 +119,6 @@ double MeanOver(const ArmMeasure& measure, std::span<const size_t> repetitions,
   return mean;
 }
 
-Estimate IntervalOf(double mean, std::vector<double> drawn, size_t tasks) {
-  std::ranges::sort(drawn);
-  return {mean, SortedQuantile(drawn, 0.025), SortedQuantile(drawn, 0.975), tasks};
-}
-
 struct ArmEstimates {
   std::vector<Estimate> mean, difference;  // of each arm
 };
