@@ -25,18 +25,13 @@ ParallelismOptions WithASessionEach(ParallelismOptions options, const Environmen
 }  // namespace
 
 struct Evaluator::Shared {
-  Shared(size_t episodes, std::atomic<bool>& stop, Environment& environment,
-         const ParallelismOptions& options)
-      : run(episodes, WithASessionEach(options, environment), environment, stop, "episodes",
-            "turns") {}
-
   TaskRun run;
 
-  std::mutex mutex;
-  std::vector<Episode> failed;  // guarded by mutex
-  int64_t turns = 0;            // guarded by mutex; of the written episodes
-  int64_t written = 0;          // guarded by mutex
-  double rewards = 0;           // guarded by mutex; of the written episodes
+  std::mutex mutex = {};
+  std::vector<Episode> failed = {};  // guarded by mutex
+  int64_t turns = 0;                 // guarded by mutex; of the written episodes
+  int64_t written = 0;               // guarded by mutex
+  double rewards = 0;                // guarded by mutex; of the written episodes
 };
 
 Evaluator::Evaluator(const TaskFamily& family, Environment& environment, LanguageModel& model,
@@ -50,7 +45,8 @@ Evaluator::Evaluator(const TaskFamily& family, Environment& environment, Languag
       options_(options) {}
 
 EvaluatorReport Evaluator::Run(const std::vector<EpisodeStart>& starts, std::atomic<bool>& stop) {
-  Shared shared(starts.size(), stop, environment_, options_);
+  const ParallelismOptions options = WithASessionEach(options_, environment_);
+  Shared shared{{starts.size(), options, environment_, stop, "episodes", "turns"}};
   shared.run.Run(
       [&](size_t index) { return store_.TryClaim(starts[index].task_id, starts[index].attempt); },
       [&](size_t index) { return PlayAndKeep(starts[index], shared); });

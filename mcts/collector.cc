@@ -11,14 +11,10 @@
 namespace agentr {
 
 struct Collector::Shared {
-  Shared(size_t tasks, std::atomic<bool>& stop, Environment& environment,
-         const ParallelismOptions& options)
-      : run(tasks, options, environment, stop, "trees", "nodes") {}
-
   TaskRun run;
 
-  std::mutex mutex;
-  CollectReport report;  // failed tasks and counts of written trees; guarded by mutex
+  std::mutex mutex = {};
+  CollectReport report = {};  // failed tasks and counts of written trees; guarded by mutex
 };
 
 Collector::Collector(const TaskFamily& family, Environment& environment, LanguageModel& model,
@@ -35,7 +31,7 @@ Collector::Collector(const TaskFamily& family, Environment& environment, Languag
 }
 
 CollectReport Collector::Run(const std::vector<int>& tasks, std::atomic<bool>& stop) {
-  Shared shared(tasks.size(), stop, environment_, options_);
+  Shared shared{{tasks.size(), options_, environment_, stop, "trees", "nodes"}};
   shared.run.Run([&](size_t index) { return store_.TryClaim(tasks[index]); },
                  [&](size_t index) { return RunTask(tasks[index], shared); });
   CollectReport report = std::move(shared.report);
