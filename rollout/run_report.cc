@@ -9,10 +9,6 @@
 
 namespace agentr {
 
-nlohmann::ordered_json ToJson(const ExecutionStats& stats) {
-  return FieldsToJson(kExecutionFields, stats);
-}
-
 nlohmann::ordered_json ToJson(const ServerVersion& server) {
   return {{"server", server.server},
           {"version", server.version},
@@ -31,7 +27,7 @@ nlohmann::ordered_json ToJson(const RunReport& report) {
                                  {"interrupted", report.interrupted},
                                  {"wall_s", report.wall_s},
                                  {"model", std::move(model)},
-                                 {"environment", ToJson(report.execution)}};
+                                 {"environment", FieldsToJson(kExecutionFields, report.execution)}};
   if (report.cut_turns > 0) json["cut_turns"] = report.cut_turns;
   return json;
 }

@@ -27,7 +27,6 @@ struct RunReport {
   double wall_s = 0;
 };
 
-nlohmann::ordered_json ToJson(const ExecutionStats& stats);
 nlohmann::ordered_json ToJson(const ServerVersion& server);
 nlohmann::ordered_json ToJson(const RunReport& report);
 

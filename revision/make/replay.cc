@@ -23,6 +23,13 @@ bool ContainsNumber(std::string_view text, std::string_view number) {
   return false;
 }
 
+// True for the row's revision turn and for those of the search: the environment's reply to them is
+// not what the agent was told.
+bool IsRevision(const SplicedTurn& turn, const TaskFamily* family) {
+  return turn.part == Part::kRevision ||
+         (family != nullptr && family->IsRevision(turn.action, turn.observation));
+}
+
 }  // namespace
 
 bool IsAsExpected(const Trajectory& trajectory, size_t i, const std::string& observation,
@@ -39,17 +46,6 @@ bool IsAsExpected(const Trajectory& trajectory, size_t i, const std::string& obs
         [&](const SplicedTurn& later) { return ContainsNumber(later.response, value); });
   });
 }
-
-namespace {
-
-// True for the row's revision turn and for those of the search: the environment's reply to them is
-// not what the agent was told.
-bool IsRevision(const SplicedTurn& turn, const TaskFamily* family) {
-  return turn.part == Part::kRevision ||
-         (family != nullptr && family->IsRevision(turn.action, turn.observation));
-}
-
-}  // namespace
 
 Replay JudgeReplay(const Trajectory& trajectory, const ReplayedEpisode& episode, double alpha,
                    const TaskFamily* family) {
