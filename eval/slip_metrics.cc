@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -22,11 +23,24 @@ const std::string& Said(const EpisodeTurn& turn) {
   return turn.slip ? turn.slip->said : turn.action;
 }
 
-bool EndsInLoop(std::span<const EpisodeTurn> turns) {
-  if (turns.size() < kLoop) return false;
-  const auto last = turns.last(kLoop);
-  return std::ranges::all_of(
-      last, [&](const EpisodeTurn& turn) { return Said(turn) == Said(last.front()); });
+// True if the first kLoop turns, of which there must be as many, say the same action.
+bool SayTheSame(auto&& backwards) {
+  const std::string* said = nullptr;
+  size_t equal = 0;
+  for (const EpisodeTurn& turn : backwards | std::views::take(kLoop)) {
+    if (said == nullptr) said = &Said(turn);
+    if (Said(turn) == *said) ++equal;
+  }
+  return equal == kLoop;
+}
+
+// The same action with revision turns between is a loop, too.
+bool EndsInLoop(std::span<const EpisodeTurn> turns, const std::string& revision_action) {
+  const auto backwards = std::views::reverse(turns);
+  return SayTheSame(backwards) ||
+         SayTheSame(backwards | std::views::filter([&](const EpisodeTurn& turn) {
+                      return turn.action != revision_action;
+                    }));
 }
 
 SlipMetrics OfEpisode(const Episode& episode, const SlipMetricOptions& options) {
@@ -68,7 +82,7 @@ SlipMetrics OfEpisode(const Episode& episode, const SlipMetricOptions& options) 
   }
   sums.slipping = sums.slips > 0;
   sums.successes = sums.slips > 0 && IsSuccess(episode, options.success_threshold);
-  sums.ended_in_loop = EndsInLoop(turns);
+  sums.ended_in_loop = EndsInLoop(turns, options.revisions.action);
   return sums;
 }
 

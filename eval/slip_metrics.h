@@ -34,7 +34,8 @@ struct SlipMetrics {
   int64_t changing_slips = 0;   // Slip::changed_state
   int64_t undone_slips = 0;     // of those, the ones that were undone
   int64_t steps_to_undo = 0;    // sum over the slips that were undone
-  int64_t ended_in_loop = 0;    // episodes whose last three actions said are equal
+  int64_t ended_in_loop = 0;    // episodes whose last three actions said are equal, revision
+                                // turns or not, or with those passed over
 
   SlipMetrics& operator+=(const SlipMetrics& other);
 };

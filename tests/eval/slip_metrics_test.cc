@@ -65,6 +65,17 @@ TEST(SlipMetricsTest, CountsOfAHandMadeEpisode) {
   EXPECT_EQ(MeasureSlips(HandMade(), {.window = 1}).false_revisions, 2);
 }
 
+TEST(SlipMetricsTest, LoopsWithRevisionsBetween) {
+  const auto loops = [](const std::vector<std::string>& actions) {
+    return MeasureSlips(std::vector{HandEpisode(1, 0, 0, actions)}, {}).ended_in_loop;
+  };
+  EXPECT_EQ(loops({"b", "a", "a", "a"}), 1);
+  EXPECT_EQ(loops({"b", "a", "wait", "a", "wait", "a"}), 1);
+  EXPECT_EQ(loops({"a", "wait", "a", "b", "wait", "a"}), 0);
+  EXPECT_EQ(loops({"a", "wait", "wait", "wait"}), 1);
+  EXPECT_EQ(loops({"a", "a", "wait"}), 0);
+}
+
 // A revision turn is passed over; behind the last refusal the environment gets a slip.
 TEST(SlipMetricsTest, WhatIsSaidBehindARefusal) {
   Episode episode = HandEpisode(1, 0, 0, {"a", "wait", "a", "b", "c", "wait", "slip"});
