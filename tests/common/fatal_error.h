@@ -9,7 +9,7 @@
 
 namespace agentr {
 
-// The message of the FatalError with `code` that `body` throws, or "no error".
+// The message of the FatalError with `code` that `body` throws; "" if it throws none.
 template <typename Body>
 std::string FatalErrorOf(ExitCode code, const Body& body) {
   try {
@@ -18,14 +18,14 @@ std::string FatalErrorOf(ExitCode code, const Body& body) {
     EXPECT_EQ(error.code(), code) << error.what();
     return error.what();
   }
-  return "no error";
+  return "";
 }
 
 // The message of the FatalError(kFile) that `body` has to throw.
 template <typename Body>
 std::string FileErrorOf(const Body& body) {
   std::string message = FatalErrorOf(ExitCode::kFile, body);
-  EXPECT_NE(message, "no error");
+  EXPECT_NE(message, "") << "no error";
   return message;
 }
 

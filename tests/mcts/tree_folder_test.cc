@@ -98,7 +98,7 @@ std::string LoadError(const Tree& tree, int task_id, const std::string& family) 
 
 TEST(LoadTreeTest, HoldsTheTaskOfItsName) {
   const Tree tree = TreeOf(1);
-  EXPECT_EQ(LoadError(tree, 3, "toy"), "no error");
+  EXPECT_EQ(LoadError(tree, 3, "toy"), "");
   EXPECT_THAT(LoadError(tree, 4, "toy"), HasSubstr("folder/tree.json: contains toy task 3"));
   EXPECT_THAT(LoadError(tree, 3, "webshop"), HasSubstr("contains toy task 3"));
 }

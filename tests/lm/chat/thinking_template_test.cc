@@ -74,7 +74,7 @@ TEST(ThinkingTemplate, ArgumentsAreAnObjectThatLeavesTheConversationAlone) {
   EXPECT_THAT(error("enable_thinking"), AllOf(HasSubstr("--chat_kwargs"), HasSubstr("object")));
   EXPECT_THAT(error("[1]"), HasSubstr("object"));
   EXPECT_THAT(error(R"({"messages": []})"), HasSubstr("\"messages\""));
-  EXPECT_EQ(error("{}"), "no error");
+  EXPECT_EQ(error("{}"), "");
 }
 
 TEST(ThinkingTemplate, WhetherATemplateRewritesTurnsIsMeasured) {

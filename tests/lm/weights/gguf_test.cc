@@ -104,7 +104,7 @@ class GgufDamage : public ::testing::Test {
 };
 
 TEST_F(GgufDamage, AFileThatIsCutOffAnywhereIsRefused) {
-  EXPECT_EQ(Refused(whole_), "no error");
+  EXPECT_EQ(Refused(whole_), "");
   for (size_t size = 0; size < whole_.size(); size += size < 8192 ? 61 : 4096) {
     const std::string message = Refused(whole_.substr(0, size));
     EXPECT_THAT(message, HasSubstr(path_.string())) << size;
