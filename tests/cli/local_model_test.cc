@@ -154,7 +154,9 @@ TEST_F(LocalModel, StartLinesNameTheChatTemplate) {
   const auto [own, tokens] = start({});
   EXPECT_THAT(own, HasSubstr("chat template: "));
   EXPECT_THAT(own, HasSubstr("a turn ends with <|eot_id|>"));
-  EXPECT_THAT(start({"--chat_template", "chatml"}).first, HasSubstr("--chat_template"));
+  const Outcome refused = RunProgram(
+      "lm_server", Words("--model_dir tiny-llama --port 0 --chat_template chatml"), folder_.path());
+  EXPECT_THAT(refused.err, HasSubstr("choose one with --chat_template"));
 
   WriteFileAtomically(folder_.path() / "dated.jinja",
                       "{{ strftime_now('%d %b %Y') }}{% for m in messages %}{{ m.role }}: "
