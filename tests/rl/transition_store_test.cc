@@ -12,7 +12,7 @@
 #include "common/file.h"
 #include "common/random.h"
 #include "tests/cli/program.h"
-#include "tests/training/fatal_message.h"
+#include "tests/common/fatal_error.h"
 #include "training/tensorboard.h"
 
 namespace agentr {
@@ -91,7 +91,7 @@ class Store : public ::testing::Test {
     WriteFileAtomically(file(), bytes);
   }
   std::string RefusalOf(const TokenSpace& tokens, ExitCode code) const {
-    return FatalMessage([&] { TransitionStore(path(), tokens); }, code);
+    return FatalErrorOf(code, [&] { TransitionStore(path(), tokens); });
   }
 
   ScratchFolder folder_;

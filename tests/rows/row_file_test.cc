@@ -119,16 +119,16 @@ TEST(RowFile, ASpoiledIndexIsMadeAnew) {
 
 TEST(RowFile, ErrorsNameTheFileAndTheReason) {
   const ScratchFolder folder;
-  EXPECT_THAT(FatalMessage([&] { RowFile file(folder / "none"); }),
+  EXPECT_THAT(FatalErrorOf([&] { RowFile file(folder / "none"); }),
               HasSubstr("none: No such file"));
-  EXPECT_THAT(FatalMessage([&] { RowFile file(folder.path()); }),
+  EXPECT_THAT(FatalErrorOf([&] { RowFile file(folder.path()); }),
               HasSubstr("a folder or a device"));
-  EXPECT_THAT(FatalMessage([&] { RowFile file(folder.Write("e", "")); }), HasSubstr("has no rows"));
-  EXPECT_THAT(FatalMessage([&] { RowFile file(folder.Write("e", " \n\n")); }),
+  EXPECT_THAT(FatalErrorOf([&] { RowFile file(folder.Write("e", "")); }), HasSubstr("has no rows"));
+  EXPECT_THAT(FatalErrorOf([&] { RowFile file(folder.Write("e", " \n\n")); }),
               HasSubstr("has no rows"));
   const RowFile file(folder.Write("a", "{1}\n{2}\n"));
   folder.Write("a", "{1}\n");
-  EXPECT_THAT(FatalMessage([&] { file.Line(1); }), HasSubstr("it has become shorter"));
+  EXPECT_THAT(FatalErrorOf([&] { file.Line(1); }), HasSubstr("it has become shorter"));
 }
 
 TEST(TaskKey, IsTheTaskOrTheNumberOrTheItem) {

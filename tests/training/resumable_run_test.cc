@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "common/options.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/scratch_folder.h"
-#include "tests/training/fatal_message.h"
 #include "tests/training/finite_difference.h"
 #include "training/model/divergence.h"
 
@@ -77,7 +77,7 @@ TEST(ResumableRun, RefusesOtherOptionsAndKeepsTheOldOnes) {
   }
   folder.Write("resolved.toml", "of before");
   const auto with_others = [&] { Begun(folder.path(), false, {{"--lr", "0.2"}}); };
-  EXPECT_THAT(FatalMessage(with_others, ExitCode::kUsage),
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, with_others),
               HasSubstr("--lr differs (0.1 there, 0.2 now)"));
   EXPECT_EQ(ReadFile(folder / "resolved.toml"), "of before");
 }
@@ -86,7 +86,7 @@ TEST(ResumableRun, RefusesASecondRunInTheFolder) {
   const ScratchFolder folder;
   const Begun first(folder.path());
   ResumableRun second(folder.path(), 2, false, nullptr);
-  EXPECT_NE(FatalMessage([&] { second.Lock(); }, ExitCode::kFile), "no error");
+  EXPECT_NE(FatalErrorOf(ExitCode::kFile, [&] { second.Lock(); }), "");
 }
 
 TEST(ResumableRun, KeepsTheLastCheckpointsAndTheBest) {
@@ -138,11 +138,11 @@ TEST(ResumableRun, TellsWhatWasDoneAndWhyItDiverged) {
   begun.run.Record(
       "program", [&] { done = 7; }, details);
   const auto diverge = [] { EndDiverged("the loss is inf"); };
-  EXPECT_THAT(FatalMessage<DivergedError>([&] { begun.run.Record("program", diverge, details); }),
+  EXPECT_THAT(FatalErrorOf<DivergedError>([&] { begun.run.Record("program", diverge, details); }),
               HasSubstr("the loss is inf"));
   // Another failure is no end of a run that its record should tell.
   const auto fail = [] { throw FatalError(ExitCode::kFile, "gone"); };
-  EXPECT_EQ(FatalMessage([&] { begun.run.Record("program", fail, details); }), "gone");
+  EXPECT_EQ(FatalErrorOf([&] { begun.run.Record("program", fail, details); }), "gone");
   const auto runs = RunsOf(folder.path());
   ASSERT_EQ(runs.size(), 2u);
   std::vector<std::string> keys;

@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/common/fatal_error.h"
 #include "tests/common/json_damage.h"
-#include "tests/training/fatal_message.h"
 
 namespace agentr {
 namespace {
@@ -24,7 +24,7 @@ TEST(RunState, ComesBack) {
 
 TEST(RunState, OtherOptionsAreNamed) {
   const nlohmann::json saved(RunState().ToJson({{"--lr", "0.2"}, {"the data", "abc"}}));
-  EXPECT_THAT(FatalMessage([&] { RunState::From(saved, kPrint, "here"); }, ExitCode::kUsage),
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, [&] { RunState::From(saved, kPrint, "here"); }),
               HasSubstr("--lr differs (0.2 there, 0.1 now)"));
 }
 
@@ -39,7 +39,7 @@ TEST(RunState, DamageIsNamedWithTheCure) {
   });
   nlohmann::json steps(RunState().ToJson(kPrint));
   steps["step"] = 1e300;
-  EXPECT_THAT(FatalMessage([&] { RunState::From(steps, kPrint, "here"); }, ExitCode::kFile),
+  EXPECT_THAT(FatalErrorOf(ExitCode::kFile, [&] { RunState::From(steps, kPrint, "here"); }),
               AllOf(HasSubstr("here/state.json: field \"step\" (number) is not an integer"),
                     HasSubstr("Cure: remove the checkpoint's folder")));
 }

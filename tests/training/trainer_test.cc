@@ -6,8 +6,8 @@
 #include <atomic>
 #include <cmath>
 
+#include "tests/common/fatal_error.h"
 #include "tests/training/batches.h"
-#include "tests/training/fatal_message.h"
 #include "tests/training/tiny_network.h"
 #include "training/model/divergence.h"
 
@@ -55,11 +55,11 @@ TEST_F(DivergedTraining, ALossOrAGradientThatIsNotFiniteEndsItBeforeTheStep) {
   Trainer trainer(network_, {});
   Step(trainer, 1e-3);
   const at::Tensor before = network_.weights()[1].value.clone();
-  EXPECT_THAT(FatalMessage<DivergedError>([&] { trainer.UpdateFor(NAN, 1e-3); }),
+  EXPECT_THAT(FatalErrorOf<DivergedError>([&] { trainer.UpdateFor(NAN, 1e-3); }),
               AllOf(HasSubstr("optimiser step 2, with --lr at 0.001: the loss is nan"),
                     HasSubstr("a lower --lr")));
   network_.trained()[1].gradient.view({-1})[3] = INFINITY;
-  EXPECT_THAT(FatalMessage<DivergedError>([&] { trainer.UpdateFor(1, 1e-3); }),
+  EXPECT_THAT(FatalErrorOf<DivergedError>([&] { trainer.UpdateFor(1, 1e-3); }),
               HasSubstr("the loss is 1 and the norm of its gradient inf"));
   EXPECT_TRUE(at::equal(network_.weights()[1].value, before));
   EXPECT_EQ(trainer.optimizer_steps(), 1);
@@ -67,7 +67,7 @@ TEST_F(DivergedTraining, ALossOrAGradientThatIsNotFiniteEndsItBeforeTheStep) {
 
 TEST_F(DivergedTraining, AWeightThatIsNotFiniteEndsIt) {
   Trainer trainer(network_, {});
-  EXPECT_THAT(FatalMessage<DivergedError>([&] { Step(trainer, 1e39); }),
+  EXPECT_THAT(FatalErrorOf<DivergedError>([&] { Step(trainer, 1e39); }),
               AllOf(HasSubstr("optimiser step 1, with --lr at 1e+39: after it "),
                     HasSubstr("values of model.embed_tokens.weight")));
 }
@@ -75,7 +75,7 @@ TEST_F(DivergedTraining, AWeightThatIsNotFiniteEndsIt) {
 // As a decay of 1 would make it: what no option may be.
 TEST_F(DivergedTraining, AMeanWithoutCorrectionToo) {
   Trainer trainer(network_, {.beta1 = 1});
-  EXPECT_THAT(FatalMessage<DivergedError>([&] { Step(trainer, 1e-3); }),
+  EXPECT_THAT(FatalErrorOf<DivergedError>([&] { Step(trainer, 1e-3); }),
               HasSubstr("are not finite"));
 }
 
@@ -83,7 +83,7 @@ TEST_F(DivergedTraining, AHeadBesideTheNetworkToo) {
   const Parameter head = {"head", at::ones({4}), at::ones({4})};
   Trainer trainer(network_, {}, {head}, nullptr, "--critic_lr");
   head.value[2] = NAN;
-  EXPECT_THAT(FatalMessage<DivergedError>([&] { trainer.UpdateFor(1, 1e-3); }),
+  EXPECT_THAT(FatalErrorOf<DivergedError>([&] { trainer.UpdateFor(1, 1e-3); }),
               AllOf(HasSubstr("1 of the 4 values of head are not finite"),
                     HasSubstr("a lower --critic_lr")));
 }
@@ -96,7 +96,7 @@ TEST_F(DivergedTraining, AModelThatNoLongerAnswersIsNotSaved) {
     Step(trainer, 1e-3);
     trainer.CheckAnswer();
     Step(trainer, rate);
-    EXPECT_THAT(FatalMessage<DivergedError>([&] { trainer.CheckAnswer(); }),
+    EXPECT_THAT(FatalErrorOf<DivergedError>([&] { trainer.CheckAnswer(); }),
                 HasSubstr("after optimiser step 2 the weights are finite, but so large"))
         << rate;
   }

@@ -185,10 +185,10 @@ TEST_F(ReadTreeDataTest, TheHashKnowsTheData) {
 
 TEST_F(ReadTreeDataTest, SaysWhyNothingCanBeLearned) {
   Write(101, /*best=*/0);
-  EXPECT_THAT(FatalMessage([&] { Read(TreeAlgorithmKind::kDpo); }), HasSubstr("nearly equal"));
+  EXPECT_THAT(FatalErrorOf([&] { Read(TreeAlgorithmKind::kDpo); }), HasSubstr("nearly equal"));
   std::filesystem::remove(folder_.path() / "textcraft/hand/search_results_101.json");
   Write(1);
-  EXPECT_THAT(FatalMessage([&] { Read(TreeAlgorithmKind::kDpo); }),
+  EXPECT_THAT(FatalErrorOf([&] { Read(TreeAlgorithmKind::kDpo); }),
               HasSubstr("1 of its tasks are test tasks"));
 }
 
@@ -230,7 +230,7 @@ TEST_F(ReadTreeDataTest, EpisodesThatTeachNothingAreNamedOrLeftOut) {
   };
   play(1, 0, 1);  // a test task
   play(101, 0, 1);
-  EXPECT_THAT(FatalMessage([&] { Read(TreeAlgorithmKind::kTreeGrpo); }),
+  EXPECT_THAT(FatalErrorOf([&] { Read(TreeAlgorithmKind::kTreeGrpo); }),
               AllOf(HasSubstr("1 of its tasks are test tasks"), HasSubstr("--split train"),
                     HasSubstr("2 of its tasks have one episode"), HasSubstr("--attempts 8")));
   play(101, 1, 0);

@@ -6,8 +6,8 @@
 
 #include "common/file.h"
 #include "common/hash.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/scratch_folder.h"
-#include "tests/training/fatal_message.h"
 #include "tests/training/finite_difference.h"
 #include "training/model/divergence.h"
 
@@ -25,7 +25,7 @@ CheckpointTensors Tensors(uint64_t seed) {
 }
 
 std::string FailureOf(const std::function<void()>& act) {
-  return FatalMessage(act, ExitCode::kFile);
+  return FatalErrorOf(ExitCode::kFile, act);
 }
 
 TEST(Checkpoint, BringsBackEveryBit) {
@@ -74,7 +74,7 @@ TEST(Checkpoint, NothingThatIsNotFiniteIsSaved) {
   folder.Save(7, Tensors(1), {{"word", "good"}});
   const auto refused = [&](const CheckpointTensors& tensors, const std::string& name) {
     const auto save = [&] { folder.Save(7, tensors, {{"word", "bad"}}); };
-    EXPECT_THAT(FatalMessage<DivergedError>(save),
+    EXPECT_THAT(FatalErrorOf<DivergedError>(save),
                 ::testing::HasSubstr("1 of the 15 values of " + name));
     EXPECT_EQ(folder.State(7)["word"], "good");
     EXPECT_FALSE(std::filesystem::exists(scratch / "c/.step-00000007.tmp"));

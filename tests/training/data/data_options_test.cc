@@ -29,7 +29,7 @@ TEST(DataPath, AFileOfThatVeryNameComesFirst) {
 
 TEST(DataPath, AWeightIsAbove0) {
   for (const char* weight : {"0", "-1", "inf", "nan"}) {
-    EXPECT_THAT(FatalMessage([&] { DataPath::Parse(std::string("a.jsonl:") + weight); }),
+    EXPECT_THAT(FatalErrorOf([&] { DataPath::Parse(std::string("a.jsonl:") + weight); }),
                 HasSubstr("must be above 0"))
         << weight;
   }
@@ -37,11 +37,11 @@ TEST(DataPath, AWeightIsAbove0) {
 
 TEST(DataOptions, ThatDoNotFitTogetherAreRefused) {
   DataOptions options;
-  EXPECT_THAT(FatalMessage([&] { Check(options); }), HasSubstr("--data"));
+  EXPECT_THAT(FatalErrorOf([&] { Check(options); }), HasSubstr("--data"));
   options.data = {"a"};
-  EXPECT_EQ(FatalMessage([&] { Check(options); }), "no error");
+  EXPECT_EQ(FatalErrorOf([&] { Check(options); }), "");
   options.batch_tokens = options.max_length - 1;
-  EXPECT_THAT(FatalMessage([&] { Check(options); }),
+  EXPECT_THAT(FatalErrorOf([&] { Check(options); }),
               HasSubstr("--batch_tokens 8191 is too small for a row of --max_length 8192"));
 }
 

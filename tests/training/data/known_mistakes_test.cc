@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string Refusal(const RowTokenizer& text, const std::string& line) {
-  return FatalMessage([&] {
+  return FatalErrorOf([&] {
     RowCounts counts;
     RowEncoder(text, 1000, TooLong::kCut).EncodeTurns(ParseRow(line), counts);
   });
@@ -19,15 +19,15 @@ std::string Refusal(const RowTokenizer& text, const std::string& line) {
 
 TEST(KnownMistakes, AMaskOfZeros) {
   const std::string cure = "nothing to learn";
-  EXPECT_THAT(FatalMessage([] {
+  EXPECT_THAT(FatalErrorOf([] {
                 ParseRow(R"({"messages":[{"role":"user","content":"a"},)"
                          R"({"role":"assistant","content":"b","weight":0}]})");
               }),
               HasSubstr(cure));
-  EXPECT_THAT(FatalMessage([] { ParseRow(R"({"messages":[{"role":"user","content":"a"}]})"); }),
+  EXPECT_THAT(FatalErrorOf([] { ParseRow(R"({"messages":[{"role":"user","content":"a"}]})"); }),
               HasSubstr(cure));
-  EXPECT_THAT(FatalMessage([] { ParseRow(R"({"ids":[1,2,3],"loss":[0,0,0]})"); }), HasSubstr(cure));
-  EXPECT_THAT(FatalMessage([] { ParseRow(R"({"ids":[1,2,3],"loss":[1,0,0]})"); }), HasSubstr(cure));
+  EXPECT_THAT(FatalErrorOf([] { ParseRow(R"({"ids":[1,2,3],"loss":[0,0,0]})"); }), HasSubstr(cure));
+  EXPECT_THAT(FatalErrorOf([] { ParseRow(R"({"ids":[1,2,3],"loss":[1,0,0]})"); }), HasSubstr(cure));
 }
 
 TEST(KnownMistakes, ADoubledBos) {
@@ -40,12 +40,12 @@ TEST(KnownMistakes, ADoubledBos) {
       return "{\"messages\":[{\"role\":\"user\",\"content\":\"" + begin +
              "Hi\"},{\"role\":\"assistant\",\"content\":\"a\"}]}";
     };
-    EXPECT_EQ(Refusal(text, row("")), "no error") << kind;
+    EXPECT_EQ(Refusal(text, row("")), "") << kind;
     EXPECT_THAT(Refusal(text, row(spelling)), HasSubstr("a doubled BOS")) << kind;
     const std::string id = std::to_string(bos);
     EXPECT_THAT(Refusal(text, "{\"ids\":[" + id + "," + id + "," + eot + "],\"loss\":[0,0,1]}"),
                 HasSubstr("a doubled BOS"));
-    EXPECT_EQ(Refusal(text, "{\"ids\":[" + id + ",5," + eot + "],\"loss\":[0,0,1]}"), "no error");
+    EXPECT_EQ(Refusal(text, "{\"ids\":[" + id + ",5," + eot + "],\"loss\":[0,0,1]}"), "");
   }
 }
 
@@ -69,7 +69,7 @@ TEST(KnownMistakes, TheEndOfTheTurnIsNotTrained) {
   // A token row that stops one token early.
   const RowTokenizer text = GoldenRowTokenizer("qwen2");
   const std::string end = std::to_string(text.tokenizer->Id("<|im_end|>").value());
-  EXPECT_EQ(Refusal(text, "{\"ids\":[5,6," + end + "],\"loss\":[0,1,1]}"), "no error");
+  EXPECT_EQ(Refusal(text, "{\"ids\":[5,6," + end + "],\"loss\":[0,1,1]}"), "");
   EXPECT_THAT(Refusal(text, "{\"ids\":[5,6," + end + "],\"loss\":[0,1,0]}"),
               HasSubstr("does not train the end of the turn"));
 }

@@ -21,7 +21,7 @@ std::string Flags(const std::string& line) {
 }
 
 std::string Refusal(const std::string& line) {
-  return FatalMessage([&] { ParseRow(line); });
+  return FatalErrorOf([&] { ParseRow(line); });
 }
 
 // {"messages": [user, assistant with `flags[0]`, user, …]} and `more` members.

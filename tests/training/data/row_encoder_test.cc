@@ -37,7 +37,7 @@ TrainingRow EncodeWhole(const RowTokenizer& text, const ParsedRow& row) {
 
 std::string Refusal(const RowTokenizer& text, const ParsedRow& row, int max_length = 1000,
                     TooLong too_long = TooLong::kCut) {
-  return FatalMessage([&] {
+  return FatalErrorOf([&] {
     RowCounts counts;
     RowEncoder(text, max_length, too_long).EncodeTurns(row, counts);
   });

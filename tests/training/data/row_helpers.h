@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "common/random.h"
+#include "tests/common/fatal_error.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
-#include "tests/training/fatal_message.h"
 #include "training/data/row_tokenizer.h"
 #include "training/data/training_row.h"
 

@@ -89,11 +89,11 @@ TEST_F(StepLoaderTest, RanksShareAStepBetweenThem) {
 TEST_F(StepLoaderTest, AnErrorComesAfterTheStepsBeforeIt) {
   TrainingData data(Options(ChatRows(35) + "{\"messages\": 5}\n"), text_);
   StepLoader loader(data, 0);
-  const std::string refusal = FatalMessage([&] {
+  const std::string refusal = FatalErrorOf([&] {
     for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(loader.Next().step, i);
   });
   EXPECT_THAT(refusal, HasSubstr("rows.jsonl:36: the list of messages is empty"));
-  EXPECT_THAT(FatalMessage([&] { loader.Next(); }), HasSubstr("rows.jsonl:36"));
+  EXPECT_THAT(FatalErrorOf([&] { loader.Next(); }), HasSubstr("rows.jsonl:36"));
 }
 
 TEST_F(StepLoaderTest, CanBeLeftAtAnyTime) {

@@ -39,7 +39,7 @@ class TrainingDataTest : public ::testing::Test {
   }
   std::string Text(const TrainingRow& row) const { return text_.tokenizer->Decode(row.ids); }
   std::string Refusal(const DataOptions& options, int64_t steps = 1) const {
-    return FatalMessage([&] {
+    return FatalErrorOf([&] {
       TrainingData data(options, text_);
       for (int64_t i = 0; i < steps; ++i) data.ReadStep(i);
     });
@@ -54,11 +54,11 @@ TEST_F(TrainingDataTest, AgentRRowsOfTheOldKindAreRefusedByTheirProvenance) {
                           R"({"role":"assistant","content":"a","loss":true}],"low_log":[]})"
                           "\n";
   const DataOptions options = Options(row);
-  EXPECT_EQ(Refusal(options), "no error") << "rows of others have no provenance beside them";
+  EXPECT_EQ(Refusal(options), "") << "rows of others have no provenance beside them";
   folder_.Write("rows.provenance.jsonl", "{\"tree\":\"t.json\",\"task\":3,\"nodes\":{}}\n");
   EXPECT_THAT(Refusal(options), HasSubstr("rows.provenance.jsonl says: a row of version 1"));
   folder_.Write("rows.provenance.jsonl", "{\"version\":2,\"tree\":\"t.json\",\"task\":3}\n");
-  EXPECT_EQ(Refusal(options), "no error");
+  EXPECT_EQ(Refusal(options), "");
 }
 
 TEST_F(TrainingDataTest, NamesTheKeysOfMessagesThatItDoesNotRead) {

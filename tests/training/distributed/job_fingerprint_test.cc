@@ -5,8 +5,8 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "tests/common/fatal_error.h"
 #include "tests/training/distributed/thread_group.h"
-#include "tests/training/fatal_message.h"
 
 namespace agentr {
 namespace {
@@ -59,11 +59,9 @@ TEST(JobFingerprint, AllRanksRefuseWhatOneHasOtherwise) {
   ThreadGroups::Run(3, [&](ProcessGroup& group) {
     RequireSame(&group, {{"--data", "same", ""}});
     const char* const value = group.rank() == 1 ? "h2" : "h1";
-    const std::string message = FatalMessage(
-        [&] {
-          RequireSame(&group, {{"--data", value, ""}});
-        },
-        ExitCode::kUsage);
+    const std::string message = FatalErrorOf(ExitCode::kUsage, [&] {
+      RequireSame(&group, {{"--data", value, ""}});
+    });
     const std::lock_guard lock(mutex);
     messages.push_back(message);
   });

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "tests/training/fatal_message.h"
+#include "tests/common/fatal_error.h"
 
 namespace agentr {
 namespace {
@@ -20,7 +20,7 @@ std::optional<Place> PlaceOf(const Variables& variables) {
 }
 
 std::string UsageErrorOf(const Variables& variables) {
-  return FatalMessage([&] { PlaceOf(variables); }, ExitCode::kUsage);
+  return FatalErrorOf(ExitCode::kUsage, [&] { PlaceOf(variables); });
 }
 
 const Variables kTorchrun = {{"RANK", "5"},

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "tests/training/fatal_message.h"
+#include "tests/common/fatal_error.h"
 #include "tests/training/finite_difference.h"
 #include "training/model/weight_snapshot.h"
 #include "training/own_loops.h"
@@ -17,7 +17,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 std::string EndOf(const std::function<void()>& work) {
-  return FatalMessage<DivergedError>(work, ExitCode::kIncomplete);
+  return FatalErrorOf<DivergedError>(ExitCode::kIncomplete, work);
 }
 
 // In pieces, in one piece, and where LibTorch's operators count.
@@ -50,7 +50,7 @@ TEST(Divergence, TheFirstTensorIsNamed) {
 
 TEST(Divergence, EndsTheRunWithTheCure) {
   const at::Tensor values = RandomTensor({8}, 1);
-  EXPECT_EQ(EndOf([&] { RequireFinite(values, "the critic"); }), "no error");
+  EXPECT_EQ(EndOf([&] { RequireFinite(values, "the critic"); }), "");
   values[5] = NAN;
   EXPECT_THAT(EndOf([&] { RequireFinite(values, "the critic", "--critic_lr"); }),
               AllOf(HasSubstr("diverged: 1 of the 8 values of the critic are not finite"),
@@ -60,7 +60,7 @@ TEST(Divergence, EndsTheRunWithTheCure) {
 // A finite weight of float32 may be infinite in the type of the export.
 TEST(Divergence, NothingThatIsNotFiniteIsExported) {
   const Parameter largest = {"w", at::full({4}, 3.4e38f), {}};
-  EXPECT_EQ(EndOf([&] { WeightSnapshot("", {largest}, WeightType::kF32); }), "no error");
+  EXPECT_EQ(EndOf([&] { WeightSnapshot("", {largest}, WeightType::kF32); }), "");
   EXPECT_THAT(EndOf([&] { WeightSnapshot("", {largest}, WeightType::kBF16); }),
               HasSubstr("4 of the 4 values of w, as BF16, are not finite"));
 }

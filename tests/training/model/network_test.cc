@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "common/file.h"
+#include "tests/common/fatal_error.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/decoder/load_decoder.h"
 #include "tests/lm/decoder/paged_text.h"
 #include "tests/training/batches.h"
-#include "tests/training/fatal_message.h"
 #include "tests/training/finite_difference.h"
 #include "tests/training/tiny_network.h"
 #include "training/device.h"
@@ -237,7 +237,7 @@ TEST(ModelVariants, LossAndGradientsAreTransformers) {
 TEST(Network, AnAdapterOfNoLayerIsRefused) {
   const LoraOptions lora = {.rank = 2, .targets = {"q_proj", "W_pack"}};
   Network network = TinyNetwork("llama", {});
-  EXPECT_THAT(FatalMessage([&] { network.TrainAdapters(lora, 1); }, ExitCode::kUsage),
+  EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, [&] { network.TrainAdapters(lora, 1); }),
               HasSubstr("--lora_target W_pack matches no layer"));
 }
 
@@ -316,13 +316,13 @@ TEST(Network, WeightsThatAreNotFiniteAreNamedAtTheStart) {
   const auto open = [&] {
     Network(ReadModelConfig(folder), WeightsInMemory("the model", weights), {});
   };
-  EXPECT_THAT(FatalMessage(open, ExitCode::kFile),
+  EXPECT_THAT(FatalErrorOf(ExitCode::kFile, open),
               HasSubstr("values of model.norm.weight are not finite"));
 }
 
 TEST(Network, ExpertsAreNotTrained) {
   for (const std::string name : {"qwen3_moe", "mixtral"}) {
-    EXPECT_THAT(FatalMessage([&] { TinyNetwork(name); }, ExitCode::kUsage),
+    EXPECT_THAT(FatalErrorOf(ExitCode::kUsage, [&] { TinyNetwork(name); }),
                 HasSubstr("with experts (" + name + ") run, but are not"));
   }
 }
