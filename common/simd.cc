@@ -10,6 +10,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 #include "common/error.h"
@@ -25,6 +27,16 @@ namespace {
 bool HasF16c() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+
+// Linux lets a process use tiles only if it asks, since they make the state of its threads larger.
+bool HasTiles() {
+  constexpr unsigned kTilesAndTheirProducts = 1u << 22 | 1u << 24 | 1u << 25;
+  constexpr int kRequestState = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 &&
+         (d & kTilesAndTheirProducts) == kTilesAndTheirProducts &&
+         ::syscall(SYS_arch_prctl, kRequestState, kTileData) == 0;
 }
 #endif
 
@@ -42,7 +54,9 @@ std::vector<Simd> DetectSimd() {
     return available;
   }
   available.push_back(Simd::kAvx512);
-  if (__builtin_cpu_supports("avx512bf16")) available.push_back(Simd::kAvx512Bf16);
+  if (!__builtin_cpu_supports("avx512bf16")) return available;
+  available.push_back(Simd::kAvx512Bf16);
+  if (__builtin_cpu_supports("avx512vnni") && HasTiles()) available.push_back(Simd::kAmx);
 #endif
   return available;
 }

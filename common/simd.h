@@ -18,14 +18,15 @@ class OptionSet;
 
 // From slow to fast, for one architecture. Portable: what every processor of the architecture has
 // (SSE2 on x86-64). Instructions that change no result are used within a level where they are
-// present, such as products of bytes (VNNI).
-enum class Simd { kPortable, kNeon, kAvx2, kAvx512, kAvx512Bf16 };
+// present, such as products of bytes (VNNI). AMX: AVX-512 with bfloat16, VNNI, and tiles of both.
+enum class Simd { kPortable, kNeon, kAvx2, kAvx512, kAvx512Bf16, kAmx };
 
-inline constexpr std::array<NamedValue<Simd>, 5> kSimdNames = {{{"portable", Simd::kPortable},
+inline constexpr std::array<NamedValue<Simd>, 6> kSimdNames = {{{"portable", Simd::kPortable},
                                                                 {"neon", Simd::kNeon},
                                                                 {"avx2", Simd::kAvx2},
                                                                 {"avx512", Simd::kAvx512},
-                                                                {"avx512bf16", Simd::kAvx512Bf16}}};
+                                                                {"avx512bf16", Simd::kAvx512Bf16},
+                                                                {"amx", Simd::kAmx}}};
 constexpr std::string_view Name(Simd simd) { return NameOf(kSimdNames, simd); }
 
 // The levels of this processor, the fastest last.

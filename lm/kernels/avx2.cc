@@ -8,6 +8,7 @@
 #define AGENTR_PANEL 16
 #define AGENTR_BF16 0
 #define AGENTR_DOT 0
+#define AGENTR_TILES 0
 namespace agentr::avx2 {
 #include "lm/kernels/level_simd.h"
 }  // namespace agentr::avx2
@@ -17,6 +18,7 @@ namespace agentr::avx2 {
 #define AGENTR_PANEL 16
 #define AGENTR_BF16 0
 #define AGENTR_DOT 1
+#define AGENTR_TILES 0
 namespace agentr::avx2vnni {
 #include "lm/kernels/level_simd.h"
 }  // namespace agentr::avx2vnni

@@ -263,25 +263,31 @@ AGENTR_SIMD void MultiplyBlocksAs(const BlockProduct& p) {
   }
 }
 
-inline void MultiplyBlocks(WeightType type, const BlockProduct& p) {
+// Calls `multiply` for the quantised type; the other types are not in blocks.
+template <class Multiply>
+void ForBlocksOf(WeightType type, const Multiply& multiply) {
   switch (type) {
     case WeightType::kQ8_0:
-      return MultiplyBlocksAs<Q8_0>(p);
+      return multiply.template operator()<Q8_0>();
     case WeightType::kQ4_0:
-      return MultiplyBlocksAs<Q4_0>(p);
+      return multiply.template operator()<Q4_0>();
     case WeightType::kQ4_1:
-      return MultiplyBlocksAs<Q4_1>(p);
+      return multiply.template operator()<Q4_1>();
     case WeightType::kQ5_0:
-      return MultiplyBlocksAs<Q5_0>(p);
+      return multiply.template operator()<Q5_0>();
     case WeightType::kQ5_1:
-      return MultiplyBlocksAs<Q5_1>(p);
+      return multiply.template operator()<Q5_1>();
     case WeightType::kQ4_K:
-      return MultiplyBlocksAs<Q4_K>(p);
+      return multiply.template operator()<Q4_K>();
     case WeightType::kQ5_K:
-      return MultiplyBlocksAs<Q5_K>(p);
+      return multiply.template operator()<Q5_K>();
     case WeightType::kQ6_K:
-      return MultiplyBlocksAs<Q6_K>(p);
+      return multiply.template operator()<Q6_K>();
     default:
-      return;  // the other types are not in blocks
+      return;
   }
+}
+
+inline void MultiplyBlocks(WeightType type, const BlockProduct& p) {
+  ForBlocksOf(type, [&]<class Q>() { MultiplyBlocksAs<Q>(p); });
 }

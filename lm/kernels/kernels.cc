@@ -7,6 +7,7 @@ const Kernels& NeonKernels();
 const Kernels& Avx2Kernels();
 const Kernels& Avx512Kernels();
 const Kernels& Avx512Bf16Kernels();
+const Kernels& AmxKernels();
 
 const Kernels& KernelsOf(Simd simd) {
   switch (simd) {
@@ -17,6 +18,8 @@ const Kernels& KernelsOf(Simd simd) {
       return Avx512Kernels();
     case Simd::kAvx512Bf16:
       return Avx512Bf16Kernels();
+    case Simd::kAmx:
+      return AmxKernels();
 #elif defined(__aarch64__)
     case Simd::kNeon:
       return NeonKernels();

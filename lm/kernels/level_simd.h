@@ -5,6 +5,7 @@
 //   AGENTR_PANEL     columns of a panel of float weights (Kernels::panel_columns)
 //   AGENTR_BF16      1 if there are instructions for products of bfloat16
 //   AGENTR_DOT       1 if there are instructions for sums of four products of bytes
+//   AGENTR_TILES     1 if there are registers for tiles of matrices (AMX)
 
 constexpr int kPanelColumns = AGENTR_PANEL;
 constexpr int kBf16LeftBytes = AGENTR_BF16 ? 2 : 4;
@@ -16,14 +17,20 @@ constexpr int kBf16LeftBytes = AGENTR_BF16 ? 2 : 4;
 #include "lm/kernels/rows_simd.h"
 #include "lm/kernels/block_types_simd.h"
 #include "lm/kernels/blocks_simd.h"
+#if AGENTR_TILES
+#include "lm/kernels/tiles_simd.h"
+#else
+constexpr auto MultiplyWithTiles = &Multiply;
+constexpr auto MultiplyBlocksWithTiles = &MultiplyBlocks;
+#endif
 #include "lm/kernels/attention_simd.h"
 // clang-format on
 
 constexpr Kernels kKernels = {.panel_columns = kPanelColumns,
                               .block_columns = kWidth,
                               .bf16_left_bytes = kBf16LeftBytes,
-                              .multiply = &Multiply,
-                              .multiply_blocks = &MultiplyBlocks,
+                              .multiply = MultiplyWithTiles,
+                              .multiply_blocks = MultiplyBlocksWithTiles,
                               .rms_norm = &RmsNorm,
                               .swiglu = &SwiGlu,
                               .geglu = &GeGlu,
@@ -39,3 +46,4 @@ constexpr Kernels kKernels = {.panel_columns = kPanelColumns,
 #undef AGENTR_PANEL
 #undef AGENTR_BF16
 #undef AGENTR_DOT
+#undef AGENTR_TILES

@@ -8,6 +8,7 @@
 #define AGENTR_PANEL 16
 #define AGENTR_BF16 0
 #define AGENTR_DOT 0
+#define AGENTR_TILES 0
 namespace agentr::neon {
 #include "lm/kernels/level_simd.h"
 }  // namespace agentr::neon
@@ -17,6 +18,7 @@ namespace agentr::neon {
 #define AGENTR_PANEL 16
 #define AGENTR_BF16 0
 #define AGENTR_DOT 1
+#define AGENTR_TILES 0
 namespace agentr::neondot {
 #include "lm/kernels/level_simd.h"
 }  // namespace agentr::neondot
@@ -26,6 +28,7 @@ namespace agentr::neondot {
 #define AGENTR_PANEL 16
 #define AGENTR_BF16 1
 #define AGENTR_DOT 1
+#define AGENTR_TILES 0
 namespace agentr::neonbf16 {
 #include "lm/kernels/level_simd.h"
 }  // namespace agentr::neonbf16

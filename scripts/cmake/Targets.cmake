@@ -44,6 +44,9 @@ elseif(EXISTS /proc/cpuinfo)
   if(flags MATCHES " avx512_bf16 ")
     list(APPEND AGENTR_LOWER_SIMD avx512)
   endif()
+  if(flags MATCHES " amx_int8( |$)")
+    list(APPEND AGENTR_LOWER_SIMD avx512bf16)
+  endif()
 endif()
 
 # agentr_test(NAME [AS_ONE] [EACH_LEVEL] SOURCES … [DEPENDS …] [LABELS …]): one GoogleTest binary, each

@@ -57,7 +57,7 @@ double MeasureLibTorch(const ModelConfig& config, at::ScalarType type) {
 // Operations per second of matrix products at this level; measured once for each type. LibTorch
 // does not know of a lowered level.
 double MatmulLimit(const ModelConfig& config, const std::string& dtype) {
-  const bool narrow = dtype == "bfloat16" && ActiveSimd() == Simd::kAvx512Bf16;
+  const bool narrow = dtype == "bfloat16" && ActiveSimd() >= Simd::kAvx512Bf16;
   const auto type = narrow ? at::kBFloat16 : at::kFloat;
   static std::map<at::ScalarType, double> measured;
   const auto [at, is_new] = measured.try_emplace(type);

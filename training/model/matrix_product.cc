@@ -19,7 +19,7 @@ constexpr int64_t kBlockRows = 512;
 
 bool MultipliesFast(const Tensor& x) {
   return x.scalar_type() != at::kBFloat16 || !x.device().is_cpu() ||
-         ActiveSimd() == Simd::kAvx512Bf16;
+         ActiveSimd() >= Simd::kAvx512Bf16;
 }
 
 // Calls work(begin, count) for each block of `rows`.

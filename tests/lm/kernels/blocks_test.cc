@@ -125,11 +125,13 @@ class BlocksTest : public ::testing::TestWithParam<Case> {
 
 TEST_P(BlocksTest, MultiplyEqualsTheSumOfProducts) {
   const auto weights = Weights(), panels = Panels(weights);
-  const auto left = RandomLeft(13);
-  for (const int rows : {1, 2, 3, 4, 5, 13}) {
+  const auto left = RandomLeft(35);
+  for (const int rows : {1, 2, 3, 4, 5, 13, 35}) {
     ExpectProduct(left, rows, weights, Multiply(left, 0, rows, panels));
   }
-  ExpectProduct(left, 2, weights, Multiply(left, 0, 2, panels, 3), 3);
+  for (const int rows : {2, 35}) {
+    ExpectProduct(left, rows, weights, Multiply(left, 0, rows, panels, 3), 3);
+  }
 }
 
 // The sums of whole numbers must not overflow: all values as large as they can be, with either
@@ -148,10 +150,10 @@ TEST_P(BlocksTest, TheGreatestValuesDoNotOverflow) {
 
 TEST_P(BlocksTest, ARowOfAProductIsTheSameBesideOthers) {
   const auto panels = Panels(Weights());
-  const auto left = RandomLeft(20);
-  const auto all = Multiply(left, 0, 20, panels);
-  for (int rows = 1; rows < 20; ++rows) {
-    const auto some = Multiply(left, 20 - rows, rows, panels);
+  const auto left = RandomLeft(40);
+  const auto all = Multiply(left, 0, 40, panels);
+  for (int rows = 1; rows < 40; ++rows) {
+    const auto some = Multiply(left, 40 - rows, rows, panels);
     EXPECT_TRUE(std::equal(some.begin(), some.end(), all.end() - rows * kOutputs)) << rows;
   }
 }

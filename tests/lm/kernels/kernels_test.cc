@@ -90,9 +90,9 @@ std::vector<double> ExactProduct(WeightType type, const Values& a, int lda, int 
 
 TEST_P(KernelsTest, MultiplyEqualsTheSumOfProducts) {
   for (const WeightType type : kTypes) {
-    for (const int rows : {1, 3, 6, 13}) {
+    for (const int rows : {1, 3, 6, 13, 35}) {
       for (const int columns : {16, 48, 64, 112}) {
-        for (const int depth : {2, 128, 130, 300}) {
+        for (const int depth : {2, 128, 130, 300, 352}) {
           const int lda = depth + 3 + depth % 2, ldb = columns + 16, ldc = columns + 5;
           const Values a = Random(rows * lda), b = Random(depth * columns);
           const std::vector<std::byte> left = Left(type, a);
@@ -177,20 +177,22 @@ TEST_P(KernelsTest, TheLeftSideCanBeATranspose) {
 
 TEST_P(KernelsTest, ARowOfAProductIsTheSameBesideOthers) {
   for (const WeightType type : kTypes) {
-    const int depth = 300, columns = 64;
-    const Values a = Random(40 * depth);
-    const std::vector<std::byte> left = Left(type, a);
-    const auto packed = Packed(type, Random(depth * columns), depth, columns, columns);
-    const auto multiply = [&](int first, int rows) {
-      Values c(rows * columns);
-      kernels_.multiply(type, {left.data() + first * depth * LeftBytes(type), depth, rows,
-                               packed.data(), columns, depth, c.data(), columns, columns});
-      return c;
-    };
-    const Values all = multiply(0, 40);
-    for (int rows = 1; rows < 40; ++rows) {
-      const Values some = multiply(40 - rows, rows);
-      EXPECT_TRUE(std::equal(some.begin(), some.end(), all.end() - rows * columns)) << rows;
+    for (const int depth : {300, 320}) {
+      const int columns = 64;
+      const Values a = Random(40 * depth);
+      const std::vector<std::byte> left = Left(type, a);
+      const auto packed = Packed(type, Random(depth * columns), depth, columns, columns);
+      const auto multiply = [&](int first, int rows) {
+        Values c(rows * columns);
+        kernels_.multiply(type, {left.data() + first * depth * LeftBytes(type), depth, rows,
+                                 packed.data(), columns, depth, c.data(), columns, columns});
+        return c;
+      };
+      const Values all = multiply(0, 40);
+      for (int rows = 1; rows < 40; ++rows) {
+        const Values some = multiply(40 - rows, rows);
+        EXPECT_TRUE(std::equal(some.begin(), some.end(), all.end() - rows * columns)) << rows;
+      }
     }
   }
 }
