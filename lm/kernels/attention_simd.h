@@ -15,7 +15,6 @@ struct AttentionScratch {
   // Rounded to bfloat16, if the keys are.
   alignas(64) std::byte left_queries[kTileRows * kMaxHeadDim * kBf16LeftBytes];
   alignas(64) std::byte left_shares[kTileRows * kKeyBlock * kBf16LeftBytes];
-  alignas(64) std::byte values[AGENTR_TILES ? kKeyBlock * kMaxHeadDim * 2 : 1];
   float highest[kTileRows];          // highest score so far
   float totals[kTileRows * kWidth];  // of e^(score - highest), by lane
 };
@@ -155,19 +154,11 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
       if (narrow) RoundLeft(weights, kKeyBlock, left_shares + row * kKeyBlock * kBf16LeftBytes);
     }
     if (more) Prefetch(t.values + place(next), bytes_of_half);
-    // Values that no token sees yet are not read, because they may be uninitialised. Tiles take
-    // zeros in their place: always whole blocks, whichever tokens are in the run.
-    const std::byte* values = t.values + block;
-    int depth = narrow ? (seen + 1) / 2 * 2 : seen;
-    if (AGENTR_TILES && narrow && depth < kKeyBlock) {
-      std::memcpy(s.values, values, depth * width * 2);
-      std::memset(s.values + depth * width * 2, 0, (kKeyBlock - depth) * width * 2);
-      values = s.values;
-      depth = kKeyBlock;
-    }
-    MultiplyWithTiles(
-        t.type, {narrow ? static_cast<const void*>(left_shares) : shares, kKeyBlock, rows, values,
-                 width, depth, s.mixed + begin * width, width, width, /*add=*/true});
+    // Values that no token sees yet are not read, because they may be uninitialised.
+    MultiplyWithTiles(t.type,
+                      {narrow ? static_cast<const void*>(left_shares) : shares, kKeyBlock, rows,
+                       t.values + block, width, narrow ? (seen + 1) / 2 * 2 : seen,
+                       s.mixed + begin * width, width, width, /*add=*/true});
     run = next;
   }
   for (int row = 0; row < count * t.heads; ++row) {

@@ -2,6 +2,7 @@
 // multiplies two and adds the result to a third. Tiles are named by their numbers; TileShapes gives
 // their sizes.
 
+// Rows and bytes of a row of each tile, as the processor reads them.
 struct alignas(64) TileShapes {
   uint8_t palette = 1;
   uint8_t start_row = 0;
@@ -14,106 +15,213 @@ struct alignas(64) TileShapes {
     row_bytes[tile] = static_cast<uint16_t>(bytes);
   }
 };
-constexpr int kTileHeight = 16;              // rows of a tile
-constexpr int kTileBytes = 64;               // of a row
-constexpr int kTileArea = 16 * kTileHeight;  // float or int32 sums
+constexpr int kTileHeight = 16;  // the most rows of a tile
+constexpr int kTileBytes = 64;   // the most of a row
+
+// Not the compiler's own functions: GCC 12 does not know what memory they read, and leaves out what
+// was written to it.
+AGENTR_INLINE void UseShapes(const TileShapes& shapes) {
+  asm volatile("ldtilecfg %0" ::"m"(shapes));
+}
+AGENTR_INLINE void ReleaseTiles() { asm volatile("tilerelease"); }
+
+template <int kTile>
+AGENTR_INLINE void ZeroTile() {
+  asm volatile("tilezero %%tmm%c0" ::"i"(kTile));
+}
+
+// `row`: the distance of rows in bytes.
+template <int kTile>
+AGENTR_INLINE void LoadTile(const void* from, int64_t row) {
+  asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(from), "r"(row), "i"(kTile) : "memory");
+}
+template <int kTile>
+AGENTR_INLINE void StoreTile(void* to, int64_t row) {
+  asm volatile("tilestored %%tmm%c2, (%0,%1,1)" ::"r"(to), "r"(row), "i"(kTile) : "memory");
+}
+
+// sums += left * right, of bfloat16 and of bytes with signs.
+template <int kSums, int kLeft, int kRight>
+AGENTR_INLINE void AddBf16Tiles() {
+  asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(kSums), "i"(kLeft), "i"(kRight));
+}
+template <int kSums, int kLeft, int kRight>
+AGENTR_INLINE void AddByteTiles() {
+  asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(kSums), "i"(kLeft), "i"(kRight));
+}
 
 // --- bfloat16 ------------------------------------------------------------------------------------
 
-constexpr int kTileDepth = 32;      // pairs of neighbours in a row of 64 bytes
-constexpr int64_t kTilePass = 256;  // the depth whose columns stay in the L1 cache
+constexpr int64_t kTileDepth = kTileBytes / 2;
+// The depth that is computed for all rows before what follows it, so that those columns of B stay in
+// the L1 cache. Sums go on where they were, so it changes no result.
+constexpr int64_t kTilePass = 256;
 
-// Four neighbouring tiles of sums, `vecs` of which are wanted, from tiles of A (4) and B (5, 6).
-AGENTR_SIMD inline void SumBf16Tiles(const uint16_t* a, int64_t lda, const std::byte* b,
-                                     int64_t b_row, int64_t depth, int64_t vecs, float* sums,
-                                     int64_t stride) {
-  _tile_zero(0);
-  _tile_zero(1);
-  _tile_zero(2);
-  _tile_zero(3);
-  for (int64_t k = 0; k < depth; k += kTileDepth, a += kTileDepth, b += kTileDepth / 2 * b_row) {
-    _tile_loadd(4, a, lda * 2);
-    _tile_loadd(5, b, b_row);
-    _tile_dpbf16ps(0, 4, 5);
-    if (vecs == 1) continue;
-    _tile_loadd(6, b + kTileBytes, b_row);
-    _tile_dpbf16ps(1, 4, 6);
-    if (vecs == 2) continue;
-    _tile_loadd(5, b + 2 * kTileBytes, b_row);
-    _tile_dpbf16ps(2, 4, 5);
-    if (vecs == 3) continue;
-    _tile_loadd(6, b + 3 * kTileBytes, b_row);
-    _tile_dpbf16ps(3, 4, 6);
+// A part of a product: rows of C by at most kPanelColumns columns.
+struct TilePart {
+  const uint16_t* a = nullptr;
+  const std::byte* b = nullptr;
+  float* c = nullptr;
+  int64_t a_row = 0, b_row = 0, c_row = 0;  // distances of rows in bytes
+  int64_t depth = 0;
+  int vecs = 0;  // of 16 columns
+  bool add = false;
+};
+
+// One group of rows by four vectors of columns. Tiles 0 … 3: sums; 4: A; 6, 7: B.
+AGENTR_SIMD inline void AddToOneGroup(const TilePart& p) {
+  ZeroTile<0>();
+  ZeroTile<1>();
+  ZeroTile<2>();
+  ZeroTile<3>();
+  if (p.add) {
+    LoadTile<0>(p.c, p.c_row);
+    if (p.vecs > 1) LoadTile<1>(p.c + 16, p.c_row);
+    if (p.vecs > 2) LoadTile<2>(p.c + 32, p.c_row);
+    if (p.vecs > 3) LoadTile<3>(p.c + 48, p.c_row);
   }
-  _tile_stored(0, sums, stride * 4);
-  if (vecs > 1) _tile_stored(1, sums + 16, stride * 4);
-  if (vecs > 2) _tile_stored(2, sums + 32, stride * 4);
-  if (vecs > 3) _tile_stored(3, sums + 48, stride * 4);
+  const uint16_t* a = p.a;
+  const std::byte* b = p.b;
+  for (int64_t k = 0; k < p.depth; k += kTileDepth) {
+    LoadTile<4>(a, p.a_row);
+    LoadTile<6>(b, p.b_row);
+    AddBf16Tiles<0, 4, 6>();
+    if (p.vecs > 1) {
+      LoadTile<7>(b + kTileBytes, p.b_row);
+      AddBf16Tiles<1, 4, 7>();
+    }
+    if (p.vecs > 2) {
+      LoadTile<6>(b + 2 * kTileBytes, p.b_row);
+      AddBf16Tiles<2, 4, 6>();
+    }
+    if (p.vecs > 3) {
+      LoadTile<7>(b + 3 * kTileBytes, p.b_row);
+      AddBf16Tiles<3, 4, 7>();
+    }
+    a += kTileDepth;
+    b += kTileDepth / 2 * p.b_row;
+  }
+  StoreTile<0>(p.c, p.c_row);
+  if (p.vecs > 1) StoreTile<1>(p.c + 16, p.c_row);
+  if (p.vecs > 2) StoreTile<2>(p.c + 32, p.c_row);
+  if (p.vecs > 3) StoreTile<3>(p.c + 48, p.c_row);
 }
 
-// The rows begin … begin + groups * rows - 1, in groups of `rows`.
-AGENTR_SIMD inline void MultiplyBf16Groups(const MatrixProduct& p, int64_t begin, int64_t groups,
-                                           int64_t rows) {
-  if (groups == 0) return;
+// Two groups of `rows` rows by two vectors of columns, which needs the fewest tiles of A and B.
+// Tiles 0, 1: sums of the first group; 2, 3: of the second; 4, 5: A; 6, 7: B.
+AGENTR_SIMD inline void AddToTwoGroups(const TilePart& p, int64_t rows) {
+  const bool two = p.vecs > 1;
+  float* second = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(p.c) + rows * p.c_row);
+  ZeroTile<0>();
+  ZeroTile<1>();
+  ZeroTile<2>();
+  ZeroTile<3>();
+  if (p.add) {
+    LoadTile<0>(p.c, p.c_row);
+    LoadTile<2>(second, p.c_row);
+    if (two) LoadTile<1>(p.c + 16, p.c_row);
+    if (two) LoadTile<3>(second + 16, p.c_row);
+  }
+  const uint16_t* a = p.a;
+  const std::byte* b = p.b;
+  for (int64_t k = 0; k < p.depth; k += kTileDepth) {
+    LoadTile<4>(a, p.a_row);
+    LoadTile<6>(b, p.b_row);
+    AddBf16Tiles<0, 4, 6>();
+    LoadTile<5>(reinterpret_cast<const std::byte*>(a) + rows * p.a_row, p.a_row);
+    AddBf16Tiles<2, 5, 6>();
+    if (two) {
+      LoadTile<7>(b + kTileBytes, p.b_row);
+      AddBf16Tiles<1, 4, 7>();
+      AddBf16Tiles<3, 5, 7>();
+    }
+    a += kTileDepth;
+    b += kTileDepth / 2 * p.b_row;
+  }
+  StoreTile<0>(p.c, p.c_row);
+  StoreTile<2>(second, p.c_row);
+  if (two) StoreTile<1>(p.c + 16, p.c_row);
+  if (two) StoreTile<3>(second + 16, p.c_row);
+}
+
+// The part of the depth from `begin` on, which has whole tiles or is less than one, of the rows
+// from `first` on: `groups` groups of `rows` rows.
+AGENTR_SIMD inline void MultiplyBf16Groups(const MatrixProduct& p, int64_t begin, int64_t depth,
+                                           int64_t first, int64_t groups, int64_t rows) {
+  if (depth == 0 || groups == 0) return;
+  const int64_t step = std::min(depth, kTileDepth);
   TileShapes shapes;
-  for (int tile = 0; tile < 5; ++tile) shapes.Set(tile, rows, kTileBytes);
-  for (int tile = 5; tile < 7; ++tile) shapes.Set(tile, kTileHeight, kTileBytes);
-  _tile_loadconfig(&shapes);
+  for (const int sums : {0, 1, 2, 3}) shapes.Set(sums, rows, kTileBytes);
+  for (const int left : {4, 5}) shapes.Set(left, rows, step * 2);
+  for (const int right : {6, 7}) shapes.Set(right, step / 2, kTileBytes);
+  UseShapes(shapes);
   const int64_t panel = (p.panel_stride > 0 ? p.panel_stride : kPanelColumns) * Bf16::kBytes;
-  const int64_t b_row = p.ldb * Bf16::kBytes;
-  alignas(64) float sums[4 * kTileArea];
-  for (int64_t k = 0; k < p.depth; k += kTilePass) {
-    const int64_t depth = std::min(kTilePass, p.depth - k);
+  TilePart part;
+  part.a_row = p.lda * 2;
+  part.b_row = p.ldb * Bf16::kBytes;
+  part.c_row = p.ldc * 4;
+  for (int64_t k = begin; k < begin + depth; k += kTilePass) {
+    part.depth = std::min(kTilePass, begin + depth - k);
+    part.add = p.add || k > 0;
     for (int64_t column = 0; column < p.columns; column += kPanelColumns) {
-      const auto* b =
-          static_cast<const std::byte*>(p.b) + column / kPanelColumns * panel + k / 2 * b_row;
-      const int64_t vecs = std::min<int64_t>(kPanelColumns, p.columns - column) / 16;
-      for (int64_t group = 0; group < groups; ++group) {
-        const int64_t row = begin + group * rows;
-        const auto* a = static_cast<const uint16_t*>(p.a) + row * p.lda + k;
-        float* c = p.c + row * p.ldc + column;
-        if (k == 0 && !p.add) {
-          SumBf16Tiles(a, p.lda, b, b_row, depth, vecs, c, p.ldc);
+      const auto* b = static_cast<const std::byte*>(p.b) + column / kPanelColumns * panel +
+                      k / 2 * part.b_row;
+      const int vecs = static_cast<int>(std::min<int64_t>(kPanelColumns, p.columns - column)) / 16;
+      for (int64_t group = 0; group < groups; group += 2) {
+        const int64_t row = first + group * rows;
+        part.a = static_cast<const uint16_t*>(p.a) + row * p.lda + k;
+        part.b = b;
+        part.c = p.c + row * p.ldc + column;
+        part.vecs = vecs;
+        if (group + 1 == groups) {
+          AddToOneGroup(part);
           continue;
         }
-        SumBf16Tiles(a, p.lda, b, b_row, depth, vecs, sums, kPanelColumns);
-        for (int64_t r = 0; r < rows; ++r) {
-          for (int64_t v = 0; v < vecs * 16; v += kWidth) {
-            StoreVec(c + r * p.ldc + v,
-                     LoadVec(c + r * p.ldc + v) + LoadVec(sums + r * kPanelColumns + v));
-          }
+        for (; part.vecs > 0; part.vecs -= 2) {
+          AddToTwoGroups(part, rows);
+          part.b += 2 * kTileBytes;
+          part.c += 32;
         }
       }
     }
   }
-  _tile_release();
 }
 
 // Also with one row, so that its result does not depend on how many there are: a tile adds the
-// products of even and of odd neighbours on their own. Within a group all rows are computed alike.
+// products of even and of odd neighbours on their own.
 AGENTR_SIMD inline void MultiplyBf16Tiles(const MatrixProduct& p) {
   const int64_t groups = (p.rows + kTileHeight - 1) / kTileHeight;
   const int64_t rows = p.rows / groups, larger = p.rows % groups;
-  MultiplyBf16Groups(p, 0, larger, rows + 1);
-  MultiplyBf16Groups(p, larger * (rows + 1), groups - larger, rows);
+  const int64_t whole = p.depth / kTileDepth * kTileDepth;
+  const auto multiply = [&](int64_t begin, int64_t depth) {
+    MultiplyBf16Groups(p, begin, depth, 0, larger, rows + 1);
+    MultiplyBf16Groups(p, begin, depth, larger * (rows + 1), groups - larger, rows);
+  };
+  multiply(0, whole);
+  multiply(whole, p.depth - whole);
+  ReleaseTiles();
 }
 
 // --- quantised weights ---------------------------------------------------------------------------
 
 // 32 weights of 16 columns as tiles take them, with their factors.
-template <bool kHalves, bool kHasMin>
+template <bool kWithHalves, bool kWithMin>
 struct TileBlock {
+  static constexpr int kParts = kWithHalves ? 2 : 1;  // with scales of their own
+  static constexpr bool kHasMin = kWithMin;
   BitVec values[8];  // the offset is subtracted
-  Vec scales[kHalves ? 2 : 1];
+  Vec scales[kParts];
   Vec min;  // with kHasMin
 };
+template <class Q>
+using TileBlockOf = TileBlock<Q::kHalves, Q::kHasMin>;
 
 constexpr int kTileBlocks = 16;  // unpacked at once, so that they stay in the L1 cache
 constexpr int kTileRowBlock = 96;
 
 template <class Q>
 AGENTR_SIMD const std::byte* Unpack(const std::byte* b, int64_t blocks,
-                                    TileBlock<Q::kHalves, Q::kHasMin>* to) {
+                                    TileBlockOf<Q>* to) {
   for (int64_t super = 0; super < blocks; super += Q::kSuper) {
     const std::byte* head = b;
     b += Q::kHeadBytes;
@@ -140,52 +248,69 @@ AGENTR_SIMD const std::byte* Unpack(const std::byte* b, int64_t blocks,
 // than one part's work.
 constexpr int kPartsAhead = 2;
 
-// sums (kRows × 16) += the product of `blocks` blocks of kRows rows, in the order of BlockTile.
-template <bool kHalves, bool kHasMin, int kRows>
-AGENTR_SIMD void AmxTile(const TileBlock<kHalves, kHasMin>* b, int64_t blocks, const LeftBlock* a,
-                         int64_t lda, float* to) {
-  constexpr int kParts = kHalves ? 2 : 1;
-  alignas(64) int32_t dots[4][kTileArea];
-  const int64_t a_row = lda * static_cast<int64_t>(sizeof(LeftBlock));
-  const int64_t parts = blocks * kParts;
-  const auto multiply = [&](int64_t part) __attribute__((always_inline)) {
+// The products of 32 or, with halves, 16 neighbours in depth as whole numbers. Neighbours alternate
+// between two sets of tiles for sums, A and B.
+template <int kSet>
+AGENTR_INLINE void StoreByteSums(const int8_t* left, int64_t left_row, const BitVec* right,
+                                 int32_t* to) {
+  ZeroTile<kSet>();
+  LoadTile<2 + kSet>(left, left_row);
+  LoadTile<4 + kSet>(right, kTileBytes);
+  AddByteTiles<kSet, 2 + kSet, 4 + kSet>();
+  StoreTile<kSet>(to, kTileBytes);
+}
+
+template <class Block>
+struct ByteSums {
+  static constexpr int kParts = Block::kParts;  // of a block
+  const Block* b;
+  const LeftBlock* a;
+  int64_t a_row;
+  int64_t parts;
+  alignas(64) int32_t sums[4][kTileHeight * kWidth];
+
+  AGENTR_INLINE void Ask(int64_t part) {
     if (part >= parts) return;
     const int8_t* left = a[part / kParts].q + part % kParts * 16;
     const BitVec* right = b[part / kParts].values + part % kParts * 4;
     if (part % 2 == 0) {
-      _tile_zero(0);
-      _tile_loadd(2, left, a_row);
-      _tile_loadd(4, right, kTileBytes);
-      _tile_dpbssd(0, 2, 4);
-      _tile_stored(0, dots[part % 4], kTileBytes);
+      StoreByteSums<0>(left, a_row, right, sums[part % 4]);
     } else {
-      _tile_zero(1);
-      _tile_loadd(3, left, a_row);
-      _tile_loadd(5, right, kTileBytes);
-      _tile_dpbssd(1, 3, 5);
-      _tile_stored(1, dots[part % 4], kTileBytes);
+      StoreByteSums<1>(left, a_row, right, sums[part % 4]);
     }
-  };
+  }
+};
+
+// sums (kRows × 16) += the product of `blocks` blocks of kRows rows, in the order of BlockTile.
+template <class Block, int kRows>
+AGENTR_SIMD void AmxTile(const Block* b, int64_t blocks, const LeftBlock* a, int64_t lda,
+                         float* to) {
+  constexpr int kParts = Block::kParts;
+  ByteSums<Block> products;
+  products.b = b;
+  products.a = a;
+  products.a_row = lda * static_cast<int64_t>(sizeof(LeftBlock));
+  products.parts = blocks * kParts;
   Vec sums[kRows];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) sums[r] = LoadVec(to + r * kWidth);
-  for (int i = 0; i < kPartsAhead; ++i) multiply(i);
+  for (int i = 0; i < kPartsAhead; ++i) products.Ask(i);
   for (int64_t block = 0; block < blocks; ++block) {
-    const TileBlock<kHalves, kHasMin>& weights = b[block];
+    const Block& weights = b[block];
     const LeftBlock* left = a + block;
 #pragma GCC unroll 2
     for (int half = 0; half < kParts; ++half) {
       const int64_t part = block * kParts + half;
-      multiply(part + kPartsAhead);
-      const int32_t* products = dots[part % 4];
+      products.Ask(part + kPartsAhead);
+      const int32_t* dots = products.sums[part % 4];
       const Vec scale = weights.scales[half];
 #pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r) {
-        const IntVec dot = reinterpret_cast<IntVec>(LoadBits(products + r * kWidth));
+        const IntVec dot = reinterpret_cast<IntVec>(LoadBits(dots + r * kWidth));
         sums[r] += Convert(dot) * (scale * left[r * lda].scale);
       }
     }
-    if constexpr (kHasMin) {
+    if constexpr (Block::kHasMin) {
       const Vec min = weights.min;
 #pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r) sums[r] += min * left[r * lda].scaled_sum;
@@ -195,9 +320,9 @@ AGENTR_SIMD void AmxTile(const TileBlock<kHalves, kHasMin>* b, int64_t blocks, c
   for (int r = 0; r < kRows; ++r) StoreVec(to + r * kWidth, sums[r]);
 }
 
-template <bool kHalves, bool kHasMin, size_t... kRow>
+template <class Block, size_t... kRow>
 constexpr auto AmxTilesOf(std::index_sequence<kRow...>) {
-  return std::array{&AmxTile<kHalves, kHasMin, kRow + 1>...};
+  return std::array{&AmxTile<Block, kRow + 1>...};
 }
 
 // The sums of whole numbers are those of BlockTile, and floats are added in its order, so that the
@@ -206,9 +331,8 @@ template <class Q>
 AGENTR_SIMD void MultiplyBlocksInTiles(const BlockProduct& p) {
   // With halves the compiler has no registers for the sums of all 16 rows.
   constexpr int kMaxRows = Q::kHalves ? 12 : kTileHeight;
-  static constexpr auto kTiles =
-      AmxTilesOf<Q::kHalves, Q::kHasMin>(std::make_index_sequence<kMaxRows>());
-  TileBlock<Q::kHalves, Q::kHasMin> unpacked[kTileBlocks];
+  static constexpr auto kTiles = AmxTilesOf<TileBlockOf<Q>>(std::make_index_sequence<kMaxRows>());
+  TileBlockOf<Q> unpacked[kTileBlocks];
   alignas(64) float sums[kTileRowBlock * kWidth];
   int64_t shaped = 0;  // the rows for which the tiles have their shape
   for (int column = 0; column < p.columns; column += kWidth) {
@@ -229,7 +353,7 @@ AGENTR_SIMD void MultiplyBlocksInTiles(const BlockProduct& p) {
             for (const int sum : {0, 1}) shapes.Set(sum, now, kTileBytes);
             for (const int left : {2, 3}) shapes.Set(left, now, kBytes);
             for (const int right : {4, 5}) shapes.Set(right, kBytes / 4, kTileBytes);
-            _tile_loadconfig(&shapes);
+            UseShapes(shapes);
           }
           kTiles[now - 1](unpacked, blocks, p.a + (first + row) * p.lda + block, p.lda,
                           sums + row * kWidth);
@@ -243,11 +367,11 @@ AGENTR_SIMD void MultiplyBlocksInTiles(const BlockProduct& p) {
       }
     }
   }
-  _tile_release();
+  ReleaseTiles();
 }
 
 inline void MultiplyWithTiles(WeightType type, const MatrixProduct& p) {
-  if (type == WeightType::kBF16 && p.depth % kTileDepth == 0) return MultiplyBf16Tiles(p);
+  if (type == WeightType::kBF16) return MultiplyBf16Tiles(p);
   Multiply(type, p);
 }
 
