@@ -155,10 +155,9 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
     }
     if (more) Prefetch(t.values + place(next), bytes_of_half);
     // Values that no token sees yet are not read, because they may be uninitialised.
-    MultiplyWithTiles(t.type,
-                      {narrow ? static_cast<const void*>(left_shares) : shares, kKeyBlock, rows,
-                       t.values + block, width, narrow ? (seen + 1) / 2 * 2 : seen,
-                       s.mixed + begin * width, width, width, /*add=*/true});
+    MultiplyWithTiles(t.type, {narrow ? static_cast<const void*>(left_shares) : shares, kKeyBlock,
+                               rows, t.values + block, width, narrow ? (seen + 1) / 2 * 2 : seen,
+                               s.mixed + begin * width, width, width, /*add=*/true});
     run = next;
   }
   for (int row = 0; row < count * t.heads; ++row) {

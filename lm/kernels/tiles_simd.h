@@ -53,9 +53,9 @@ AGENTR_INLINE void AddByteTiles() {
 // --- bfloat16 ------------------------------------------------------------------------------------
 
 constexpr int64_t kTileDepth = kTileBytes / 2;
-// The depth that is computed for all rows before what follows it, so that those columns of B stay in
-// the L1 cache. Sums go on where they were, so it changes no result.
-constexpr int64_t kTilePass = 256;
+// The depth that is computed for all rows before what follows it, so that its columns of B stay in
+// the L2 cache. Sums go on where they were, so it changes no result.
+constexpr int64_t kTilePass = 1024;
 
 // A part of a product: rows of C by at most kPanelColumns columns.
 struct TilePart {
@@ -164,8 +164,8 @@ AGENTR_SIMD inline void MultiplyBf16Groups(const MatrixProduct& p, int64_t begin
     part.depth = std::min(kTilePass, begin + depth - k);
     part.add = p.add || k > 0;
     for (int64_t column = 0; column < p.columns; column += kPanelColumns) {
-      const auto* b = static_cast<const std::byte*>(p.b) + column / kPanelColumns * panel +
-                      k / 2 * part.b_row;
+      const auto* b =
+          static_cast<const std::byte*>(p.b) + column / kPanelColumns * panel + k / 2 * part.b_row;
       const int vecs = static_cast<int>(std::min<int64_t>(kPanelColumns, p.columns - column)) / 16;
       for (int64_t group = 0; group < groups; group += 2) {
         const int64_t row = first + group * rows;
@@ -220,8 +220,7 @@ constexpr int kTileBlocks = 16;  // unpacked at once, so that they stay in the L
 constexpr int kTileRowBlock = 96;
 
 template <class Q>
-AGENTR_SIMD const std::byte* Unpack(const std::byte* b, int64_t blocks,
-                                    TileBlockOf<Q>* to) {
+AGENTR_SIMD const std::byte* Unpack(const std::byte* b, int64_t blocks, TileBlockOf<Q>* to) {
   for (int64_t super = 0; super < blocks; super += Q::kSuper) {
     const std::byte* head = b;
     b += Q::kHeadBytes;
@@ -376,9 +375,11 @@ inline void MultiplyWithTiles(WeightType type, const MatrixProduct& p) {
 }
 
 // From how many rows on it is faster to unpack weights for the tiles.
-constexpr int kLeastTileRows = 10;
+template <class Q>
+constexpr int kLeastTileRows = Q::kHalves ? 24 : 12;
 
 inline void MultiplyBlocksWithTiles(WeightType type, const BlockProduct& p) {
-  if (p.rows < kLeastTileRows) return MultiplyBlocks(type, p);
-  ForBlocksOf(type, [&]<class Q>() { MultiplyBlocksInTiles<Q>(p); });
+  ForBlocksOf(type, [&]<class Q>() {
+    p.rows < kLeastTileRows<Q> ? MultiplyBlocksAs<Q>(p) : MultiplyBlocksInTiles<Q>(p);
+  });
 }

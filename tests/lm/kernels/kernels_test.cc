@@ -92,7 +92,7 @@ TEST_P(KernelsTest, MultiplyEqualsTheSumOfProducts) {
   for (const WeightType type : kTypes) {
     for (const int rows : {1, 3, 6, 13, 35}) {
       for (const int columns : {16, 48, 64, 112}) {
-        for (const int depth : {2, 128, 130, 300, 352}) {
+        for (const int depth : {2, 128, 130, 300, 1056}) {
           const int lda = depth + 3 + depth % 2, ldb = columns + 16, ldc = columns + 5;
           const Values a = Random(rows * lda), b = Random(depth * columns);
           const std::vector<std::byte> left = Left(type, a);
