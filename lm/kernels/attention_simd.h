@@ -99,6 +99,7 @@ AGENTR_SIMD inline bool Advance(const AttentionTask& t, int end, AttentionRun& r
 
 AGENTR_SIMD inline void Attend(const AttentionTask& t) {
   AttentionScratch s;
+  Bf16Tiles tiles;
   const bool narrow = t.type == WeightType::kBF16;
   const bool bytes = t.type == WeightType::kQ8_0;  // with a factor for each position behind them
   const int count = static_cast<int>(t.tokens.size());
@@ -137,9 +138,9 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
     const std::byte* const left_queries = s.left_queries + begin * width * kBf16LeftBytes;
     float* const shares = s.shares + begin * kKeyBlock;
     std::byte* const left_shares = s.left_shares + begin * kKeyBlock * kBf16LeftBytes;
-    MultiplyWithTiles(t.type,
-                      {narrow ? static_cast<const void*>(left_queries) : queries, width, rows,
-                       t.keys + block, kKeyBlock, t.head_dim, shares, kKeyBlock, kKeyBlock});
+    MultiplyIn(tiles, t.type,
+               {narrow ? static_cast<const void*>(left_queries) : queries, width, rows,
+                t.keys + block, kKeyBlock, t.head_dim, shares, kKeyBlock, kKeyBlock});
     const int first = run.block * kKeyBlock;
     int seen = 0;  // positions of the block that a token of the run sees
     for (int row = 0; row < rows; ++row) {
@@ -155,9 +156,10 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
     }
     if (more) Prefetch(t.values + place(next), bytes_of_half);
     // Values that no token sees yet are not read, because they may be uninitialised.
-    MultiplyWithTiles(t.type, {narrow ? static_cast<const void*>(left_shares) : shares, kKeyBlock,
-                               rows, t.values + block, width, narrow ? (seen + 1) / 2 * 2 : seen,
-                               s.mixed + begin * width, width, width, /*add=*/true});
+    MultiplyIn(tiles, t.type,
+               {narrow ? static_cast<const void*>(left_shares) : shares, kKeyBlock, rows,
+                t.values + block, width, narrow ? (seen + 1) / 2 * 2 : seen,
+                s.mixed + begin * width, width, width, /*add=*/true});
     run = next;
   }
   for (int row = 0; row < count * t.heads; ++row) {

@@ -20,6 +20,8 @@ constexpr int kBf16LeftBytes = AGENTR_BF16 ? 2 : 4;
 #if AGENTR_TILES
 #include "lm/kernels/tiles_simd.h"
 #else
+struct Bf16Tiles {};
+inline void MultiplyIn(Bf16Tiles&, WeightType type, const MatrixProduct& p) { Multiply(type, p); }
 constexpr auto MultiplyWithTiles = &Multiply;
 constexpr auto MultiplyBlocksWithTiles = &MultiplyBlocks;
 #endif

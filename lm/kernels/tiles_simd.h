@@ -50,6 +50,27 @@ AGENTR_INLINE void AddByteTiles() {
   asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(kSums), "i"(kLeft), "i"(kRight));
 }
 
+// The shapes of the tiles of a product of bfloat16, which are kept for the next.
+class Bf16Tiles {
+ public:
+  AGENTR_INLINE ~Bf16Tiles() { ReleaseTiles(); }
+
+  // For groups of `rows` rows and steps of `step` values in depth.
+  AGENTR_SIMD void Shape(int64_t rows, int64_t step) {
+    if (rows == rows_ && step == step_) return;
+    rows_ = rows;
+    step_ = step;
+    TileShapes shapes;
+    for (const int sums : {0, 1, 2, 3}) shapes.Set(sums, rows, kTileBytes);
+    for (const int left : {4, 5}) shapes.Set(left, rows, step * 2);
+    for (const int right : {6, 7}) shapes.Set(right, step / 2, kTileBytes);
+    UseShapes(shapes);
+  }
+
+ private:
+  int64_t rows_ = 0, step_ = 0;
+};
+
 // --- bfloat16 ------------------------------------------------------------------------------------
 
 constexpr int64_t kTileDepth = kTileBytes / 2;
@@ -146,15 +167,11 @@ AGENTR_SIMD inline void AddToTwoGroups(const TilePart& p, int64_t rows) {
 
 // The part of the depth from `begin` on, which has whole tiles or is less than one, of the rows
 // from `first` on: `groups` groups of `rows` rows.
-AGENTR_SIMD inline void MultiplyBf16Groups(const MatrixProduct& p, int64_t begin, int64_t depth,
-                                           int64_t first, int64_t groups, int64_t rows) {
+AGENTR_SIMD inline void MultiplyBf16Groups(const MatrixProduct& p, Bf16Tiles& tiles, int64_t begin,
+                                           int64_t depth, int64_t first, int64_t groups,
+                                           int64_t rows) {
   if (depth == 0 || groups == 0) return;
-  const int64_t step = std::min(depth, kTileDepth);
-  TileShapes shapes;
-  for (const int sums : {0, 1, 2, 3}) shapes.Set(sums, rows, kTileBytes);
-  for (const int left : {4, 5}) shapes.Set(left, rows, step * 2);
-  for (const int right : {6, 7}) shapes.Set(right, step / 2, kTileBytes);
-  UseShapes(shapes);
+  tiles.Shape(rows, std::min(depth, kTileDepth));
   const int64_t panel = (p.panel_stride > 0 ? p.panel_stride : kPanelColumns) * Bf16::kBytes;
   TilePart part;
   part.a_row = p.lda * 2;
@@ -189,17 +206,16 @@ AGENTR_SIMD inline void MultiplyBf16Groups(const MatrixProduct& p, int64_t begin
 
 // Also with one row, so that its result does not depend on how many there are: a tile adds the
 // products of even and of odd neighbours on their own.
-AGENTR_SIMD inline void MultiplyBf16Tiles(const MatrixProduct& p) {
+AGENTR_SIMD inline void MultiplyBf16(const MatrixProduct& p, Bf16Tiles& tiles) {
   const int64_t groups = (p.rows + kTileHeight - 1) / kTileHeight;
   const int64_t rows = p.rows / groups, larger = p.rows % groups;
   const int64_t whole = p.depth / kTileDepth * kTileDepth;
   const auto multiply = [&](int64_t begin, int64_t depth) {
-    MultiplyBf16Groups(p, begin, depth, 0, larger, rows + 1);
-    MultiplyBf16Groups(p, begin, depth, larger * (rows + 1), groups - larger, rows);
+    MultiplyBf16Groups(p, tiles, begin, depth, 0, larger, rows + 1);
+    MultiplyBf16Groups(p, tiles, begin, depth, larger * (rows + 1), groups - larger, rows);
   };
   multiply(0, whole);
   multiply(whole, p.depth - whole);
-  ReleaseTiles();
 }
 
 // --- quantised weights ---------------------------------------------------------------------------
@@ -369,9 +385,14 @@ AGENTR_SIMD void MultiplyBlocksInTiles(const BlockProduct& p) {
   ReleaseTiles();
 }
 
-inline void MultiplyWithTiles(WeightType type, const MatrixProduct& p) {
-  if (type == WeightType::kBF16) return MultiplyBf16Tiles(p);
-  Multiply(type, p);
+AGENTR_SIMD inline void MultiplyIn(Bf16Tiles& tiles, WeightType type, const MatrixProduct& p) {
+  type == WeightType::kBF16 ? MultiplyBf16(p, tiles) : Multiply(type, p);
+}
+
+AGENTR_SIMD inline void MultiplyWithTiles(WeightType type, const MatrixProduct& p) {
+  if (type != WeightType::kBF16) return Multiply(type, p);
+  Bf16Tiles tiles;
+  MultiplyBf16(p, tiles);
 }
 
 // From how many rows on it is faster to unpack weights for the tiles.
