@@ -232,8 +232,8 @@ struct TileBlock {
 template <class Q>
 using TileBlockOf = TileBlock<Q::kHalves, Q::kHasMin>;
 
-constexpr int kTileBlocks = 16;  // unpacked at once, so that they stay in the L1 cache
-constexpr int kTileRowBlock = 96;
+constexpr int kTileBlocks = 16;    // unpacked at once, so that they stay in the L1 cache
+constexpr int kTileRowBlock = 96;  // rows whose sums are kept beside them
 
 template <class Q>
 AGENTR_SIMD const std::byte* Unpack(const std::byte* b, int64_t blocks, TileBlockOf<Q>* to) {
@@ -340,6 +340,17 @@ constexpr auto AmxTilesOf(std::index_sequence<kRow...>) {
   return std::array{&AmxTile<Block, kRow + 1>...};
 }
 
+// For groups of `rows` rows.
+template <class Q>
+AGENTR_SIMD void UseByteShapes(int64_t rows) {
+  constexpr int kBytes = Q::kHalves ? 16 : 32;
+  TileShapes shapes;
+  for (const int sums : {0, 1}) shapes.Set(sums, rows, kTileBytes);
+  for (const int left : {2, 3}) shapes.Set(left, rows, kBytes);
+  for (const int right : {4, 5}) shapes.Set(right, kBytes / 4, kTileBytes);
+  UseShapes(shapes);
+}
+
 // The sums of whole numbers are those of BlockTile, and floats are added in its order, so that the
 // results have the same bits.
 template <class Q>
@@ -361,15 +372,7 @@ AGENTR_SIMD void MultiplyBlocksInTiles(const BlockProduct& p) {
         int64_t groups = (rows + kMaxRows - 1) / kMaxRows;
         for (int64_t row = 0; row < rows; --groups) {
           const int64_t now = (rows - row + groups - 1) / groups;
-          if (now != shaped) {
-            shaped = now;
-            TileShapes shapes;
-            constexpr int kBytes = Q::kHalves ? 16 : 32;
-            for (const int sum : {0, 1}) shapes.Set(sum, now, kTileBytes);
-            for (const int left : {2, 3}) shapes.Set(left, now, kBytes);
-            for (const int right : {4, 5}) shapes.Set(right, kBytes / 4, kTileBytes);
-            UseShapes(shapes);
-          }
+          if (now != std::exchange(shaped, now)) UseByteShapes<Q>(now);
           kTiles[now - 1](unpacked, blocks, p.a + (first + row) * p.lda + block, p.lda,
                           sums + row * kWidth);
           row += now;
