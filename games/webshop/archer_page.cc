@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "games/python_text.h"
 #include "games/webshop/archer_texts.h"
-#include "games/webshop/python_text.h"
 
 namespace agentr {
 namespace {

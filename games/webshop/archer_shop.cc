@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 
+#include "games/python_text.h"
 #include "games/webshop/archer_page.h"
 #include "games/webshop/archer_texts.h"
 #include "games/webshop/page.h"
-#include "games/webshop/python_text.h"
 #include "games/webshop/shop_generator.h"
 
 namespace agentr {

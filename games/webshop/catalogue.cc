@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "common/random.h"
-#include "games/webshop/python_text.h"
+#include "games/python_text.h"
 
 namespace agentr {
 namespace {

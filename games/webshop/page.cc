@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "games/webshop/python_text.h"
+#include "games/python_text.h"
 
 namespace agentr {
 

@@ -13,7 +13,7 @@
 #include "common/file.h"
 #include "common/json_stream.h"
 #include "common/text.h"
-#include "games/webshop/python_text.h"
+#include "games/python_text.h"
 
 namespace agentr {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "common/text.h"
 #include "common/utf8.h"
-#include "games/webshop/python_text.h"
+#include "games/python_text.h"
 #include "games/webshop/word_list.h"
 
 namespace agentr {

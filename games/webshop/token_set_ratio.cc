@@ -11,7 +11,7 @@
 
 #include "common/text.h"
 #include "common/utf8.h"
-#include "games/webshop/python_text.h"
+#include "games/python_text.h"
 
 namespace agentr {
 namespace {

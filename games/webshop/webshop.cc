@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "common/random.h"
-#include "games/webshop/python_text.h"
+#include "games/python_text.h"
 #include "games/webshop/shop_hash.h"
 
 namespace agentr {

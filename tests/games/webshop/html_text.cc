@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "games/webshop/python_text.h"
+#include "games/python_text.h"
 
 namespace agentr::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "games/webshop/python_text.h"
+#include "games/python_text.h"
 
 #include <gtest/gtest.h>
 
