@@ -137,7 +137,7 @@ std::string PythonRepr(std::string_view text) {
       out += {'\\', kNames[at]};
     } else if (c == quote) {
       out += {'\\', quote};
-    } else if (IsPythonPrintable(c)) {
+    } else if (c < 0 || IsPythonPrintable(c)) {
       out += text.substr(begin, i - begin);
     } else {
       fmt::format_to(std::back_inserter(out),

@@ -15,7 +15,7 @@ std::string PythonFloat(double value);
 std::string_view PythonStrip(std::string_view text);
 std::string PythonLower(std::string_view text);
 
-// repr(str): in single quotes if it can be.
+// repr(str): in single quotes if it can be. Bytes that are no UTF-8 stay as they are.
 std::string PythonRepr(std::string_view text);
 
 // text.encode().decode("unicode-escape").encode("latin-1").decode("utf-8"): the escapes of Python's

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "common/hash.h"
 #include "common/random.h"
 #include "common/text.h"
+#include "games/python_text.h"
 #include "games/textcraft/textcraft_prompt.h"
 
 namespace agentr {
@@ -22,28 +22,6 @@ constexpr std::string_view kUsing = " using ";
 
 // A dot of the original's regular expressions does not match a line break.
 std::string_view FirstLine(std::string_view text) { return text.substr(0, text.find('\n')); }
-
-// The characters of Python's str.isspace() in UTF-8.
-constexpr auto kPythonSpaces = std::to_array<std::string_view>(
-    {" ",      "\t",     "\n",     "\v",     "\f",     "\r",     "\x1c",   "\x1d",
-     "\x1e",   "\x1f",   "\u0085", "\u00a0", "\u1680", "\u2000", "\u2001", "\u2002",
-     "\u2003", "\u2004", "\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200a",
-     "\u2028", "\u2029", "\u202f", "\u205f", "\u3000"});
-
-// Like str.strip().
-std::string_view Strip(std::string_view text) {
-  const auto begins = [&](std::string_view space) { return text.starts_with(space); };
-  const auto ends = [&](std::string_view space) { return text.ends_with(space); };
-  for (auto at = kPythonSpaces.begin();
-       (at = std::ranges::find_if(kPythonSpaces, begins)) != kPythonSpaces.end();) {
-    text.remove_prefix(at->size());
-  }
-  for (auto at = kPythonSpaces.begin();
-       (at = std::ranges::find_if(kPythonSpaces, ends)) != kPythonSpaces.end();) {
-    text.remove_suffix(at->size());
-  }
-  return text;
-}
 
 struct Amount {
   std::string_view digits;
@@ -79,24 +57,6 @@ std::string FullName(std::string_view text) {
   return name;
 }
 
-// Python's repr of a string, for the characters that an action normally contains.
-std::string PythonQuoted(const std::string& text) {
-  const bool apostrophe = text.find('\'') != std::string::npos;
-  const char quote = apostrophe && text.find('"') == std::string::npos ? '"' : '\'';
-  std::string quoted(1, quote);
-  for (const char c : text) {
-    if (c == '\t') {
-      quoted += "\\t";
-    } else if (c == '\r') {
-      quoted += "\\r";
-    } else {
-      if (c == '\\' || c == quote) quoted += '\\';
-      quoted += c;
-    }
-  }
-  return quoted + quote;
-}
-
 void Add(std::vector<ItemStack>& inventory, NameId item, int64_t count) {
   const auto at = std::ranges::find(inventory, item, &ItemStack::item);
   if (at == inventory.end()) {
@@ -108,7 +68,7 @@ void Add(std::vector<ItemStack>& inventory, NameId item, int64_t count) {
 
 // The requested item as Python prints it.
 std::string NoSuchRecipe(const std::string& name, bool tag, std::string_view count) {
-  const std::string quoted = PythonQuoted(name);
+  const std::string quoted = PythonRepr(name);
   return fmt::format(
       "Could not find a valid recipe for ItemTagWithCount(item_tag=ItemTag(tag={}, item_id={}), "
       "count={})",
@@ -205,7 +165,7 @@ std::vector<TextCraft::Part> TextCraft::ReadParts(std::string_view text,
   std::vector<Part> parts;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view piece = Strip(text.substr(begin, end - begin));
+    const std::string_view piece = PythonStrip(text.substr(begin, end - begin));
     const auto amount = SplitAmount(piece);
     if (!amount) {
       refusal = fmt::format("Wrong item format: {}", piece);

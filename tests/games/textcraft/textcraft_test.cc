@@ -167,6 +167,9 @@ TEST_F(TextCraftTest, NoValidRecipeComesThird) {
             "Could not find a valid recipe for ItemTagWithCount(item_tag=ItemTag("
             "tag='minecraft:planks', item_id=None), count=2)");
   EXPECT_THAT(Play("craft jack's using 1 coal"), HasSubstr("item_id=\"minecraft:jack's\""));
+  // Python's repr escapes what cannot be printed.
+  EXPECT_THAT(Play("craft ender\u200bpearl using 1 coal"),
+              HasSubstr(R"(item_id='minecraft:ender\u200bpearl')"));
 }
 
 TEST_F(TextCraftTest, ATagTakesAnyMemberButOnlyOne) {
