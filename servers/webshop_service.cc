@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "games/python_text.h"
+#include "common/python_text.h"
 #include "servers/http/json_text.h"
 #include "servers/http/session_replies.h"
 

@@ -9,9 +9,9 @@
 
 #include "common/error.h"
 #include "common/hash.h"
+#include "common/python_text.h"
 #include "common/random.h"
 #include "common/text.h"
-#include "games/python_text.h"
 #include "games/textcraft/textcraft_prompt.h"
 
 namespace agentr {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "games/python_text.h"
+#include "common/python_text.h"
 #include "games/webshop/archer_texts.h"
 
 namespace agentr {

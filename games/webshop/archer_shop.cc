@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "games/python_text.h"
+#include "common/python_text.h"
 #include "games/webshop/archer_page.h"
 #include "games/webshop/archer_texts.h"
 #include "games/webshop/page.h"

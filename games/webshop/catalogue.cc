@@ -2,8 +2,8 @@
 
 #include <cstring>
 
+#include "common/python_text.h"
 #include "common/random.h"
-#include "games/python_text.h"
 
 namespace agentr {
 namespace {

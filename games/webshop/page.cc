@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "games/python_text.h"
+#include "common/python_text.h"
 
 namespace agentr {
 

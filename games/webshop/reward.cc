@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "games/python_text.h"
+#include "common/python_text.h"
 #include "games/webshop/title_nouns.h"
 #include "games/webshop/token_set_ratio.h"
 #include "games/webshop/word_list.h"

@@ -12,8 +12,8 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_stream.h"
+#include "common/python_text.h"
 #include "common/text.h"
-#include "games/python_text.h"
 
 namespace agentr {
 namespace {

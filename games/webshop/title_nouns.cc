@@ -6,9 +6,9 @@
 #include <array>
 #include <unordered_set>
 
+#include "common/python_text.h"
 #include "common/text.h"
 #include "common/utf8.h"
-#include "games/python_text.h"
 #include "games/webshop/word_list.h"
 
 namespace agentr {

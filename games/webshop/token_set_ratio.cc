@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/python_text.h"
 #include "common/text.h"
 #include "common/utf8.h"
-#include "games/python_text.h"
 
 namespace agentr {
 namespace {

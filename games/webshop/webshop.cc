@@ -8,8 +8,8 @@
 #include <ranges>
 #include <utility>
 
+#include "common/python_text.h"
 #include "common/random.h"
-#include "games/python_text.h"
 #include "games/webshop/shop_hash.h"
 
 namespace agentr {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "games/python_text.h"
+#include "common/python_text.h"
 #include "games/webshop/webshop.h"
 
 namespace agentr {

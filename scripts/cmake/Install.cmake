@@ -33,7 +33,7 @@ install(DIRECTORY "${docs}/zsh/" COMPONENT programs
         DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions")
 
 # The libraries of search, of playing and of language models, with all that they need.
-set(libraries common http babyai detective lmrl_games python_text questions search textcraft webshop clients store tasks rollout mcts
+set(libraries common http babyai detective lmrl_games questions search textcraft webshop clients store tasks rollout mcts
               lm_jinja lm_text lm_weights lm_kernels lm_decoder lm_engine lm_local lm_files lm_model)
 list(TRANSFORM libraries PREPEND agentr_)
 install(TARGETS ${libraries} agentr_httplib agentr_libpq agentr_pcre2 agentr_tomlplusplus EXPORT agentr

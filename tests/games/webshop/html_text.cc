@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "games/python_text.h"
+#include "common/python_text.h"
 
 namespace agentr::testing {
 namespace {

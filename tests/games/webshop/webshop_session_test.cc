@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "common/file.h"
-#include "games/python_text.h"
+#include "common/python_text.h"
 #include "small_shop.h"
 
 namespace agentr {

@@ -1,4 +1,4 @@
-#include "games/python_text.h"
+#include "common/python_text.h"
 
 #include <gtest/gtest.h>
 
