@@ -19,7 +19,9 @@ constexpr int kBf16LeftBytes = AGENTR_BF16 ? 2 : 4;
 #include "lm/kernels/blocks_simd.h"
 #if AGENTR_TILES
 #include "lm/kernels/tiles_simd.h"
+#include "lm/kernels/block_tiles_simd.h"
 #else
+// What the level with tiles has, for those without.
 struct Bf16Tiles {};
 inline void MultiplyIn(Bf16Tiles&, WeightType type, const MatrixProduct& p) { Multiply(type, p); }
 constexpr auto MultiplyWithTiles = &Multiply;
