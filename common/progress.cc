@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "common/stoppable_sleep.h"
+
 namespace agentr {
 namespace {
 constexpr std::chrono::milliseconds kTerminalInterval(200);
@@ -44,28 +46,24 @@ Progress::Progress(std::string label, std::string unit, int64_t total)
       unit_(std::move(unit)),
       total_(total),
       terminal_(::isatty(STDERR_FILENO) != 0) {
-  if (total_ > 0) drawer_ = std::thread([this] { Loop(); });
+  if (total_ > 0) drawer_ = std::jthread([this](const std::stop_token& stop) { Loop(stop); });
 }
 
 Progress::~Progress() {
   if (!drawer_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  wake_.notify_one();
+  drawer_.request_stop();
   drawer_.join();
   Draw(/*last=*/true);
 }
 
 void Progress::Note(std::string note) {
-  const std::lock_guard lock(note_mutex_);
+  const std::lock_guard lock(mutex_);
   note_ = std::move(note);
 }
 
 ProgressState Progress::Now() const {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
-  const std::lock_guard lock(note_mutex_);
+  const std::lock_guard lock(mutex_);
   return {total_, done_, failed_, skipped_, units_, part_, elapsed.count(), note_};
 }
 
@@ -79,10 +77,9 @@ void Progress::Draw(bool last) {
   std::fflush(stderr);
 }
 
-void Progress::Loop() {
-  std::unique_lock lock(mutex_);
+void Progress::Loop(const std::stop_token& stop) {
   const std::chrono::milliseconds interval = terminal_ ? kTerminalInterval : kPlainInterval;
-  while (!wake_.wait_for(lock, interval, [this] { return stop_; })) Draw(/*last=*/false);
+  while (SleepUnlessStopped(stop, interval)) Draw(/*last=*/false);
 }
 
 }  // namespace agentr

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -58,7 +57,7 @@ class Progress {
 
  private:
   void Draw(bool last);
-  void Loop();
+  void Loop(const std::stop_token& stop);
 
   const std::string label_;
   const std::string unit_;
@@ -68,12 +67,9 @@ class Progress {
   std::atomic<double> part_ = 0;
   std::atomic<int64_t> done_ = 0, failed_ = 0, skipped_ = 0, units_ = 0;
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stop_ = false;  // guarded by mutex_
-  mutable std::mutex note_mutex_;
-  std::string note_;  // guarded by note_mutex_
-  std::thread drawer_;
+  mutable std::mutex mutex_;
+  std::string note_;  // guarded by mutex_
+  std::jthread drawer_;
 };
 
 }  // namespace agentr

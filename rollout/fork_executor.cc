@@ -5,7 +5,7 @@
 namespace agentr {
 namespace {
 
-constexpr int kMaxAttempts = 3;  // of one expansion; each attempt after the first uses new sessions
+constexpr int kMaxAttempts = 3;  // of one call; each attempt after the first uses new sessions
 
 }  // namespace
 
@@ -48,21 +48,27 @@ Result<void> ForkExecutor::Restore(int state) {
   return {};
 }
 
+template <typename Call>
+std::invoke_result_t<Call> ForkExecutor::WithNewSessions(const Call& call) {
+  auto result = call();
+  for (int attempt = 1; attempt < kMaxAttempts && !result; ++attempt) {
+    if (result.error().kind != ErrorKind::kSessionLost) break;
+    ++stats_.faults;
+    // If the server is gone for good, Restart fails after its client's own attempts.
+    AGENTR_RETURN_IF_ERROR(Restart());
+    result = call();
+  }
+  return result;
+}
+
 Result<void> ForkExecutor::Execute(int state, const std::vector<std::string>& actions,
                                    bool /*last_turn*/) {
   const std::vector<std::string> unknown = Unknown(state, actions);
   if (unknown.empty()) return {};
-  Result<std::vector<Fork>> forks = Expand(state, unknown);
-  for (int attempt = 1; attempt < kMaxAttempts && !forks; ++attempt) {
-    if (forks.error().kind != ErrorKind::kSessionLost) break;
-    ++stats_.faults;
-    // If the server is gone for good, Restart fails after its client's own attempts.
-    AGENTR_RETURN_IF_ERROR(Restart());
-    forks = Expand(state, unknown);
-  }
-  if (!forks) return tl::make_unexpected(forks.error());
+  AGENTR_ASSIGN_OR_RETURN(std::vector<Fork> forks,
+                          WithNewSessions([&] { return Expand(state, unknown); }));
   for (size_t i = 0; i < unknown.size(); ++i) {
-    Fork& fork = (*forks)[i];
+    Fork& fork = forks[i];
     const int next = Record(state, unknown[i], std::move(fork.step));
     // Record appends new states in this order, so the index of the session equals the id of its
     // state.
@@ -73,21 +79,13 @@ Result<void> ForkExecutor::Execute(int state, const std::vector<std::string>& ac
 
 Result<std::vector<std::string>> ForkExecutor::QueryValidActions(int state) {
   const auto slot = static_cast<size_t>(state);
-  const auto ask = [&]() -> Result<std::vector<std::string>> {
+  return WithNewSessions([&]() -> Result<std::vector<std::string>> {
     if (stop_) return Fail(ErrorKind::kCancelled, "stopped");
     if (sessions_[slot] == nullptr) {
       AGENTR_RETURN_IF_ERROR(Restore(state));
     }
     return sessions_[slot]->Query("valid_actions");
-  };
-  Result<std::vector<std::string>> valid = ask();
-  for (int attempt = 1; attempt < kMaxAttempts && !valid; ++attempt) {
-    if (valid.error().kind != ErrorKind::kSessionLost) break;
-    ++stats_.faults;
-    AGENTR_RETURN_IF_ERROR(Restart());
-    valid = ask();
-  }
-  return valid;
+  });
 }
 
 Result<std::vector<Fork>> ForkExecutor::Expand(int state, const std::vector<std::string>& actions) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "rollout/executor.h"
 
 namespace agentr {
@@ -19,6 +21,9 @@ class ForkExecutor : public Executor {
 
   // Opens the root's session and starts the task; drops the sessions of all other states.
   Result<void> Restart();
+  // What `call` returns; while the sessions it needs are lost, with new ones again.
+  template <typename Call>
+  std::invoke_result_t<Call> WithNewSessions(const Call& call);
   // Gives `state` a session, by expanding along its path from the nearest ancestor that has one.
   Result<void> Restore(int state);
   Result<std::vector<Fork>> Expand(int state, const std::vector<std::string>& actions);

@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "common/error.h"
+#include "common/stoppable_sleep.h"
 
 namespace agentr {
 namespace {
@@ -38,14 +39,10 @@ StoreOptions WithoutPatience(StoreOptions options) {
 WorkerLease::WorkerLease(const StoreOptions& options, Database& database, int64_t run)
     : options_(WithoutPatience(options)),
       worker_(Enter(database, run, options.lease_s)),
-      thread_([this] { Loop(); }) {}
+      thread_([this](const std::stop_token& stop) { Loop(stop); }) {}
 
 WorkerLease::~WorkerLease() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  wake_.notify_one();
+  thread_.request_stop();
   thread_.join();
   try {
     Database(options_).Query(
@@ -71,15 +68,10 @@ void WorkerLease::SayAlive() {
   }
 }
 
-void WorkerLease::Loop() {
+void WorkerLease::Loop(const std::stop_token& stop) {
   // Two signs may be lost or late before the lease ends.
   const std::chrono::duration<double> interval(options_.lease_s / 3.0);
-  std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, interval, [this] { return stop_; })) {
-    lock.unlock();
-    SayAlive();
-    lock.lock();
-  }
+  while (SleepUnlessStopped(stop, interval)) SayAlive();
 }
 
 }  // namespace agentr

@@ -3,10 +3,8 @@
 // may take them over.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <thread>
 
 #include "store/database.h"
@@ -28,16 +26,12 @@ class WorkerLease {
 
  private:
   void SayAlive();
-  void Loop();
+  void Loop(const std::stop_token& stop);
 
   const StoreOptions options_;       // without patience: the next sign tries again
   std::unique_ptr<Database> signs_;  // null: made anew by the next sign
   const int64_t worker_;
-
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stop_ = false;  // guarded by mutex_
-  std::thread thread_;
+  std::jthread thread_;  // must be the last member, because it uses the others
 };
 
 }  // namespace agentr

@@ -31,16 +31,10 @@ std::vector<Batch> MicroBatches(const std::vector<TrainingRow>& rows, const Data
 class StepLoader::Reader {
  public:
   Reader(TrainingData& data, int64_t first_step, const LoaderOptions& options)
-      : data_(data), options_(options), next_(first_step), thread_([this] { Run(); }) {}
-
-  ~Reader() {
-    {
-      const std::lock_guard lock(mutex_);
-      stop_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
+      : data_(data),
+        options_(options),
+        next_(first_step),
+        thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 
   LoadedStep Next() {
     std::unique_lock lock(mutex_);
@@ -61,13 +55,13 @@ class StepLoader::Reader {
     return step;
   }
 
-  void Run() {
+  void Run(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (true) {
-      changed_.wait(lock, [this] {
-        return stop_ || steps_.size() < static_cast<size_t>(std::max(1, options_.ahead));
+      changed_.wait(lock, stop, [this] {
+        return steps_.size() < static_cast<size_t>(std::max(1, options_.ahead));
       });
-      if (stop_) return;
+      if (stop.stop_requested()) return;
       lock.unlock();
       LoadedStep step;
       std::exception_ptr failed;
@@ -91,12 +85,11 @@ class StepLoader::Reader {
   TrainingData& data_;
   const LoaderOptions options_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   std::deque<LoadedStep> steps_;
   std::exception_ptr failed_;
-  bool stop_ = false;
   int64_t next_;
-  std::thread thread_;  // must be the last member, because it uses the others
+  std::jthread thread_;  // must be the last member, because it uses the others
 };
 
 StepLoader::StepLoader(TrainingData& data, int64_t first_step, const LoaderOptions& options)

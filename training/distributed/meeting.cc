@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/hash.h"
+#include "common/stoppable_sleep.h"
 
 namespace agentr {
 namespace {
@@ -120,16 +121,9 @@ class Meeting {
 }  // namespace
 
 Patience::Patience(const MeetingTimes& times, std::function<void(const std::string&)> end)
-    : times_(times), end_(std::move(end)), thread_([this] { Run(); }) {}
-
-Patience::~Patience() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
-}
+    : times_(times),
+      end_(std::move(end)),
+      thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 
 void Patience::WaitFor(const std::string& whom, bool anew) {
   const std::lock_guard lock(mutex_);
@@ -139,9 +133,9 @@ void Patience::WaitFor(const std::string& whom, bool anew) {
   said_ = false;
 }
 
-void Patience::Run() {
-  std::unique_lock lock(mutex_);
-  while (!stop_) {
+void Patience::Run(const std::stop_token& stop) {
+  do {
+    std::unique_lock lock(mutex_);
     const auto waited = Clock::now() - begin_;
     if (!whom_.empty() && !said_ && waited >= times_.say) {
       said_ = true;
@@ -156,8 +150,8 @@ void Patience::Run() {
       lock.unlock();
       return end_(message);
     }
-    changed_.wait_for(lock, kPause);
-  }
+    lock.unlock();
+  } while (SleepUnlessStopped(stop, kPause));
 }
 
 void Meet(KeyValueStore& store, const Place& place, const JobFingerprint& fingerprint,

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -29,7 +28,6 @@ class Patience {
   // `end` is called at most once, with a message, from a thread of this object; in a program it
   // does not return.
   Patience(const MeetingTimes& times, std::function<void(const std::string&)> end);
-  ~Patience();
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
 
@@ -38,16 +36,15 @@ class Patience {
   void WaitFor(const std::string& whom, bool anew);
 
  private:
-  void Run();
+  void Run(const std::stop_token& stop);
 
   const MeetingTimes times_;
   const std::function<void(const std::string&)> end_;
   std::mutex mutex_;
-  std::condition_variable changed_;
-  std::string whom_;
+  std::string whom_;  // guarded by mutex_, like the next two
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  bool said_ = false, stop_ = false;
-  std::thread thread_;  // must be the last member, because it uses the others
+  bool said_ = false;
+  std::jthread thread_;  // must be the last member, because it uses the others
 };
 
 // Returns when all ranks of the job are in `store` with this fingerprint. Throws FatalError:
