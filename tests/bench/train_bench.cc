@@ -131,6 +131,11 @@ ExitCode Main(int argc, char** argv) {
   OptionSet set("train_bench", "Row tokens per second of training.");
   DeclareBench(set, o);
   if (const auto code = set.Parse(argc, argv)) return *code;
+  if (!o.data.data.empty() && o.model_dir.empty()) {
+    throw FatalError(
+        ExitCode::kUsage,
+        "--data needs --model_dir, a folder with a tokenizer: the random model has none");
+  }
   BenchModel(o.write_model, o.model_dir, [&](const fs::path& folder) { Measure(folder, o); });
   return ExitCode::kOk;
 }

@@ -115,9 +115,9 @@ struct SecretOptions {
   std::vector<Secret> arguments;
 };
 
-class Parsed {
+class ParsedSecrets {
  public:
-  explicit Parsed(std::vector<std::string> arguments) {
+  explicit ParsedSecrets(std::vector<std::string> arguments) {
     set.Add("--base", o.bases, "Servers", kVariable);
     set.Add("--store", o.store, "A database");
     set.Add("--key", o.key, "A key");
@@ -147,8 +147,9 @@ class SecretOptionsTest : public ::testing::Test {
 };
 
 TEST_F(SecretOptionsTest, AreRevealedToTheProgramAndRedactedInItsRecords) {
-  const Parsed parsed({"--base", "http://u:pw@a/v1", "--base", "http://b/v1", "--store",
-                       "postgresql://u:pw@db/x", "--key", "pw", "--collect=--store=x://u:pw@h"});
+  const ParsedSecrets parsed({"--base", "http://u:pw@a/v1", "--base", "http://b/v1", "--store",
+                              "postgresql://u:pw@db/x", "--key", "pw",
+                              "--collect=--store=x://u:pw@h"});
   ASSERT_FALSE(parsed.exit) << parsed.said;
   EXPECT_EQ(parsed.o.bases[0].Reveal(), "http://u:pw@a/v1");
   EXPECT_EQ(parsed.o.store.Reveal(), "postgresql://u:pw@db/x");
@@ -158,42 +159,43 @@ TEST_F(SecretOptionsTest, AreRevealedToTheProgramAndRedactedInItsRecords) {
             "base = [\"http://u:***@a/v1\",\"http://b/v1\"]\nstore = \"postgresql://u:***@db/x\"\n"
             "key = \"***\"\ncollect = [\"--store=x://u:***@h\"]\n");
   EXPECT_THAT(parsed.set.ResolvedJson().dump(), Not(HasSubstr("pw")));
-  EXPECT_THAT(Parsed({"--base=http://u:pw@a/v1", "--help"}).said,
+  EXPECT_THAT(ParsedSecrets({"--base=http://u:pw@a/v1", "--help"}).said,
               AllOf(HasSubstr("--base"), Not(HasSubstr("pw"))));
 }
 
 TEST_F(SecretOptionsTest, WithoutSecretsTheFileReadsBack) {
-  const Parsed first({"--base", "http://a/v1", "--store", "postgresql://ann@db/x"});
-  const Parsed second({"--config", Config(first.set.ResolvedToml())});
+  const ParsedSecrets first({"--base", "http://a/v1", "--store", "postgresql://ann@db/x"});
+  const ParsedSecrets second({"--config", Config(first.set.ResolvedToml())});
   ASSERT_FALSE(second.exit) << second.said;
   EXPECT_EQ(second.o.bases, first.o.bases);
   EXPECT_EQ(second.o.store, first.o.store);
 }
 
 TEST_F(SecretOptionsTest, ARedactedValueSaysWhatIsMissing) {
-  const Parsed parsed({"--config", Config("base = [\"http://u:***@a/v1\"]\n")});
+  const ParsedSecrets parsed({"--config", Config("base = [\"http://u:***@a/v1\"]\n")});
   EXPECT_EQ(parsed.exit, ExitCode::kUsage);
   EXPECT_THAT(parsed.said, AllOf(HasSubstr("--base: http://u:***@a/v1 is without its secret"),
                                  HasSubstr("on the command line"), HasSubstr(kVariable)));
-  EXPECT_THAT(Parsed({"--config", Config("store = \"postgresql://u:***@db/x\"\n")}).said,
+  EXPECT_THAT(ParsedSecrets({"--config", Config("store = \"postgresql://u:***@db/x\"\n")}).said,
               HasSubstr("--store"));
-  EXPECT_EQ(Parsed({"--key", "***"}).exit, ExitCode::kUsage);
+  EXPECT_EQ(ParsedSecrets({"--key", "***"}).exit, ExitCode::kUsage);
 }
 
 TEST_F(SecretOptionsTest, ARedactedValueIsCompletedFromTheEnvironment) {
   const std::string config = Config("base = [\"http://u:***@a/v1\"]\n");
   ::setenv(kVariable, "http://u:pw@a/v1", 1);
-  const Parsed parsed({"--config", config});
+  const ParsedSecrets parsed({"--config", config});
   ASSERT_FALSE(parsed.exit) << parsed.said;
   EXPECT_THAT(parsed.o.bases, ElementsAre(Secret("http://u:pw@a/v1")));
   ::setenv(kVariable, "http://u:pw@elsewhere/v1", 1);
-  EXPECT_EQ(Parsed({"--config", config}).exit, ExitCode::kUsage) << "that is another server";
-  EXPECT_EQ(Parsed({"--config", config, "--base", "http://b/v1"}).exit, std::nullopt)
+  EXPECT_EQ(ParsedSecrets({"--config", config}).exit, ExitCode::kUsage) << "that is another server";
+  EXPECT_EQ(ParsedSecrets({"--config", config, "--base", "http://b/v1"}).exit, std::nullopt)
       << "the command line wins";
 }
 
 TEST_F(SecretOptionsTest, RedactedArgumentsAreLeftToTheirProgram) {
-  const Parsed parsed({"--config", Config("collect = [\"--store=postgresql://u:***@db/x\"]\n")});
+  const ParsedSecrets parsed(
+      {"--config", Config("collect = [\"--store=postgresql://u:***@db/x\"]\n")});
   EXPECT_FALSE(parsed.exit) << parsed.said;
 }
 
@@ -203,7 +205,7 @@ TEST_F(SecretOptionsTest, ComplaintsDoNotRepeatThem) {
         {"postgresql://u:pw@db/x"},
         {"--config", Config("store = postgresql://u:pw@db/x\n")},
         {"--config", Config("stor = \"postgresql://u:pw@db/x\"\n")}}) {
-    const Parsed parsed(arguments);
+    const ParsedSecrets parsed(arguments);
     EXPECT_TRUE(parsed.exit) << arguments.back();
     EXPECT_THAT(parsed.said, AllOf(HasSubstr("error: "), Not(HasSubstr("pw"))));
   }
