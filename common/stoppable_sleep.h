@@ -1,4 +1,4 @@
-// A pause of a thread that ends at once when the thread is asked to stop.
+// A pause that ends at once when its thread is asked to stop.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,8 @@
 
 namespace agentr {
 
-// Waits for `time`, or until `stop` is requested (the destructor of a std::jthread does so); false
-// if it is.
+// Waits for `time`, or until a stop is requested, as the destructor of a std::jthread does. Returns
+// false if one is requested.
 template <typename Rep, typename Period>
 bool SleepUnlessStopped(const std::stop_token& stop, std::chrono::duration<Rep, Period> time) {
   std::mutex mutex;

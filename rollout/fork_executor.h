@@ -21,7 +21,8 @@ class ForkExecutor : public Executor {
 
   // Opens the root's session and starts the task; drops the sessions of all other states.
   Result<void> Restart();
-  // What `call` returns; while the sessions it needs are lost, with new ones again.
+  // Returns what `call` returns. If the server has lost the sessions that it needs, opens new ones
+  // and calls it again.
   template <typename Call>
   std::invoke_result_t<Call> WithNewSessions(const Call& call);
   // Gives `state` a session, by expanding along its path from the nearest ancestor that has one.
