@@ -104,6 +104,13 @@ class ToySession : public Session {
     return forks;
   }
 
+  // Names the state, so that a test sees for which one it was asked.
+  Result<std::vector<std::string>> Query(std::string_view /*extension*/) override {
+    const User user(*this);
+    if (epoch_ != world_.epoch_) return FailWith({ErrorKind::kSessionLost});
+    return std::vector<std::string>{"go" + history_};
+  }
+
  private:
   // One call under way; counts a second one at the same time as misuse.
   class User {

@@ -140,6 +140,17 @@ TEST(ForkExecutorTest, LostSessionsAreGivenUpAfterSomeAttemptsAndOtherErrorsAreN
   }
 }
 
+TEST(ForkExecutorTest, ValidActionsAreAskedAgainIfTheSessionsAreLost) {
+  ForkRig run;
+  const int deep = run.GoThreeDeep();
+  run.world.Restart();
+  const auto valid = run.executor.ValidActions(deep);
+  ASSERT_TRUE(valid);
+  EXPECT_EQ(*valid, std::vector<std::string>{"go go a go b go c"});
+  EXPECT_EQ(run.executor.stats().faults, 1);
+  EXPECT_EQ(run.world.counts.misuses, 0);
+}
+
 TEST(ForkExecutorTest, AServerThatDoesNotComeBackEndsTheTask) {
   ForkRig run;
   const int deep = run.GoThreeDeep();
