@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <numeric>
+#include <span>
 #include <thread>
 #include <vector>
 
 #include "common/clock.h"
 #include "common/error.h"
 #include "common/simd.h"
+#include "lm/decoder/aligned_buffer.h"
 #include "training/speed.h"
 
 namespace agentr {
@@ -26,7 +29,11 @@ struct alignas(64) Line {
 // holds: the fastest of five.
 double MeasureMemory(int threads) {
   constexpr size_t kLines = size_t{4} << 20;  // 256 MiB a thread
-  std::vector<std::vector<Line>> memory(threads, std::vector<Line>(kLines));
+  std::vector<AlignedBuffer> memory;          // as that of the decoder's weights
+  for (int i = 0; i < threads; ++i) {
+    memory.emplace_back(kLines * sizeof(Line));
+    std::uninitialized_fill_n(reinterpret_cast<Line*>(memory[i].data()), kLines, Line{});
+  }
   double fastest = 0;
   for (int round = 0; round < 5; ++round) {
     std::vector<uint64_t> sums(threads);
@@ -36,7 +43,8 @@ double MeasureMemory(int threads) {
       for (int i = 0; i < threads; ++i) {
         readers.emplace_back([&, i] {
           uint64_t sum = 0;
-          for (const Line& line : memory[i]) sum += line.word;
+          const auto* const lines = reinterpret_cast<const Line*>(memory[i].data());
+          for (const Line& line : std::span(lines, kLines)) sum += line.word;
           sums[i] = sum;
         });
       }
@@ -95,6 +103,7 @@ DecoderLimits::DecoderLimits(const std::filesystem::path& model, int threads)
     if (weight.shape.size() < 2 || (embedding && !config_.tied_embeddings)) continue;
     numbers_ += static_cast<double>(weight.shape[0] * weight.shape[1]);
     file_bytes_ += static_cast<double>(weight.data.size());
+    quantised_ = quantised_ || IsQuantised(weight.type);
   }
 }
 
@@ -109,10 +118,15 @@ double DecoderLimits::Prefill(const std::string& dtype, int prompt) const {
 
 double DecoderLimits::Decode(const std::string& dtype, int batch, double positions,
                              double kv_bytes) const {
-  static const std::map<std::string, double> kBytes = {
-      {"float32", 4}, {"bfloat16", 2}, {"float16", 2}, {"q8_0", 34.0 / 32}, {"q4_0", 18.0 / 32}};
-  const auto bytes = kBytes.find(dtype);
-  const double weights = bytes == kBytes.end() ? file_bytes_ : numbers_ * bytes->second;
+  static const std::map<std::string, double> kNumbers = {
+      {"float32", 4}, {"bfloat16", 2}, {"float16", 2}};
+  static const std::map<std::string, double> kBlocks = {{"q8_0", 34.0 / 32}, {"q4_0", 18.0 / 32}};
+  double weights = file_bytes_;
+  if (const auto bytes = kNumbers.find(dtype); bytes != kNumbers.end()) {
+    weights = numbers_ * bytes->second;
+  } else if (const auto block = kBlocks.find(dtype); block != kBlocks.end() && !quantised_) {
+    weights = numbers_ * block->second;
+  }
   return batch * memory_bytes_per_s_ / (weights + batch * positions * kv_bytes);
 }
 
