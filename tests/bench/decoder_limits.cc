@@ -118,15 +118,12 @@ double DecoderLimits::Prefill(const std::string& dtype, int prompt) const {
 
 double DecoderLimits::Decode(const std::string& dtype, int batch, double positions,
                              double kv_bytes) const {
-  static const std::map<std::string, double> kNumbers = {
-      {"float32", 4}, {"bfloat16", 2}, {"float16", 2}};
-  static const std::map<std::string, double> kBlocks = {{"q8_0", 34.0 / 32}, {"q4_0", 18.0 / 32}};
-  double weights = file_bytes_;
-  if (const auto bytes = kNumbers.find(dtype); bytes != kNumbers.end()) {
-    weights = numbers_ * bytes->second;
-  } else if (const auto block = kBlocks.find(dtype); block != kBlocks.end() && !quantised_) {
-    weights = numbers_ * block->second;
-  }
+  static const std::map<std::string, double> kBytes = {
+      {"float32", 4}, {"bfloat16", 2}, {"float16", 2}, {"q8_0", 34.0 / 32}, {"q4_0", 18.0 / 32}};
+  const auto bytes = kBytes.find(dtype);
+  // Weights in blocks stay as they are in the file, whichever type of blocks is named.
+  const bool as_in_file = bytes == kBytes.end() || (quantised_ && dtype.starts_with('q'));
+  const double weights = as_in_file ? file_bytes_ : numbers_ * bytes->second;
   return batch * memory_bytes_per_s_ / (weights + batch * positions * kv_bytes);
 }
 

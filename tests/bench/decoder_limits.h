@@ -30,11 +30,10 @@ class DecoderLimits {
 
  private:
   ModelConfig config_;
-  double numbers_ = 0;     // of all matrices that a token is multiplied with
-  double output_ = 0;      // of these, of the output projection, which only a last token needs
-  double file_bytes_ = 0;  // of all of them, as the files have them
-  bool quantised_ =
-      false;  // the files' weights are in blocks, which q8_0 and q4_0 leave as they are
+  double numbers_ = 0;      // of all matrices that a token is multiplied with
+  double output_ = 0;       // of these, of the output projection, which only a last token needs
+  double file_bytes_ = 0;   // of all of them, as the files have them
+  bool quantised_ = false;  // the files have weights in blocks
   double memory_bytes_per_s_ = 0;
 };
 
