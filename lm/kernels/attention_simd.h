@@ -26,7 +26,8 @@ AGENTR_SIMD inline void ScaleByPosition(const std::byte* factors, float* row) {
   }
 }
 
-AGENTR_SIMD inline void Prefetch(const std::byte* from, int64_t bytes) {
+// Always inline, because GCC leaves out the call of a function that does nothing else.
+AGENTR_INLINE void Prefetch(const std::byte* from, int64_t bytes) {
   for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(from + i);
 }
 
@@ -120,7 +121,7 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
     s.highest[row] = -std::numeric_limits<float>::infinity();
     StoreVec(s.totals + row * kWidth, Vec{});
   }
-  const int64_t bytes_of_half = kKeyBlock * width * NumberBytes(t.type);
+  const int64_t quarter = kKeyBlock / 2 * width * NumberBytes(t.type);  // of a block, in bytes
   const int end = last_seen / kKeyBlock + 1;
   const auto place = [&](const AttentionRun& run) {
     return t.tokens[run.first].blocks[run.block] * t.block_bytes;
@@ -130,9 +131,11 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
     AttentionRun next = run;
     more = Advance(t, end, next);
     const int64_t block = place(run);
-    // The next block can be anywhere in memory, so nothing but this announces it. Each half is
-    // asked for before the work on the other one.
-    if (more) Prefetch(t.keys + place(next), bytes_of_half);
+    // The next block can be anywhere in memory, so nothing but this announces it. It is asked for
+    // in quarters between the parts of the work, because a core that waits for some dozens of lines
+    // can do nothing else before one has come.
+    const int64_t ahead = more ? place(next) : 0;
+    if (more) Prefetch(t.keys + ahead, quarter);
     const int begin = run.first * t.heads, rows = (run.last - run.first) * t.heads;
     const float* const queries = s.queries + begin * width;
     const std::byte* const left_queries = s.left_queries + begin * width * kBf16LeftBytes;
@@ -141,6 +144,7 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
     MultiplyIn(tiles, t.type,
                {narrow ? static_cast<const void*>(left_queries) : queries, width, rows,
                 t.keys + block, kKeyBlock, t.head_dim, shares, kKeyBlock, kKeyBlock});
+    if (more) Prefetch(t.keys + ahead + quarter, quarter);
     const int first = run.block * kKeyBlock;
     int seen = 0;  // positions of the block that a token of the run sees
     for (int row = 0; row < rows; ++row) {
@@ -154,12 +158,13 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
       if (bytes) ScaleByPosition(t.values + block + kKeyBlock * width, weights);
       if (narrow) RoundLeft(weights, kKeyBlock, left_shares + row * kKeyBlock * kBf16LeftBytes);
     }
-    if (more) Prefetch(t.values + place(next), bytes_of_half);
+    if (more) Prefetch(t.values + ahead, quarter);
     // Values that no token sees yet are not read, because they may be uninitialised.
     MultiplyIn(tiles, t.type,
                {narrow ? static_cast<const void*>(left_shares) : shares, kKeyBlock, rows,
                 t.values + block, width, narrow ? (seen + 1) / 2 * 2 : seen,
                 s.mixed + begin * width, width, width, /*add=*/true});
+    if (more) Prefetch(t.values + ahead + quarter, quarter);
     run = next;
   }
   for (int row = 0; row < count * t.heads; ++row) {
