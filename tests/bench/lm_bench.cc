@@ -22,6 +22,7 @@
 #include "common/file.h"
 #include "common/options.h"
 #include "common/simd.h"
+#include "lm/engine/sampler.h"
 #include "lm/tokenizer/tokenizer.h"
 #include "tests/bench/decoder_limits.h"
 #include "tests/lm/decoder/load_decoder.h"
@@ -96,12 +97,15 @@ Speeds MeasureOnce(Decoder& decoder, const BenchOptions& o, int batch) {
       text.tokens.push_back(static_cast<int32_t>(stream.Below(vocabulary)));
     }
   }
+  Sampler sampler;
+  const SamplingParams greedy = {.temperature = 0};
   const auto round = [&] {
     std::vector<SequenceChunk> chunks;
     for (PagedText& text : texts) chunks.push_back(text.Next(source));
     const auto logits = decoder.Forward(chunks);
     for (size_t i = 0; i < texts.size(); ++i) {
-      texts[i].tokens.push_back(Highest(logits.subspan(i * vocabulary, vocabulary)));
+      const auto row = logits.subspan(i * vocabulary, vocabulary);
+      texts[i].tokens.push_back(sampler.FilterLogits(row, greedy, {}).front().token);
     }
   };
   const double start = Seconds();
