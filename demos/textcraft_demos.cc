@@ -257,8 +257,8 @@ void SceneMaker::AddEpisode(const Scene& scene, uint32_t goal, RandomStream rand
   bool failed = false;
   const auto say = [&](std::string_view thought, std::string_view action, bool train) {
     messages.push_back(
-        {"assistant", fmt::format("Thought: {}{}\nAction: {}", failed ? "That did not work. " : "",
-                                  thought, action)});
+        {"assistant", fmt::format("Thought: {}{}{}\nAction: {}", failed ? kTextCraftFailed : "",
+                                  failed ? " " : "", thought, action)});
     trained.push_back(train ? 1 : 0);
     book_.game.Step(state, CleanTextCraftAction(action));
     messages.push_back({"user", OneLine(state.observation)});

@@ -155,10 +155,10 @@ std::string ReportTable(const ReviseReport& report) {
   table += Line("dropped",
                 fmt::format("{} exact and {} near duplicates, {} too long, {} unclean, {} with a "
                             "thought that contradicts its action; {} turns pruned, {} cut, {} with "
-                            "another thought",
+                            "another thought, {} before a mistake not trained for a contradiction",
                             report.exact_duplicates, report.near_duplicates, counts.too_long,
                             counts.unclean_rows, counts.disagreeing_rows, counts.pruned_turns,
-                            counts.cut_turns, counts.rewritten_turns));
+                            counts.cut_turns, counts.rewritten_turns, counts.disagreeing_turns));
   table += Line("rows", std::to_string(report.rows));
   table += Line(
       "time", fmt::format("{:.2f} s, {} rows/s", report.wall_s, Rate(report.rows, report.wall_s)));

@@ -33,8 +33,9 @@ struct RevisionCounts {
   int64_t pruned_turns = 0;                 // turns left out of the paths of rows
   int64_t cut_turns = 0;                    // trained turns with text after their action
   int64_t rewritten_turns = 0;              // trained turns that got another thought
-  int64_t disagreeing_rows = 0;  // rows left out for a thought that contradicts its action
-  int64_t unclean_rows = 0;      // rows left out for a trained turn with several actions or none
+  int64_t disagreeing_rows = 0;   // rows left out for a thought that contradicts its action
+  int64_t disagreeing_turns = 0;  // turns before a mistake that are not trained for such a thought
+  int64_t unclean_rows = 0;       // rows left out for a trained turn with several actions or none
   std::map<int, int64_t> first_errors;  // by steps after the ancestor, from 1; 0: none found
   std::array<int64_t, 3> judgements{};  // by Judgement
   int64_t unparsed = 0;                 // answers without a judgement, which count as uncertain
@@ -51,7 +52,7 @@ struct RevisionCounts {
 };
 
 // The members that are simple sums, by name.
-inline constexpr std::array<SumField<RevisionCounts>, 24> kRevisionSums = {
+inline constexpr std::array<SumField<RevisionCounts>, 25> kRevisionSums = {
     {{"trees", &RevisionCounts::trees},
      {"without_good", &RevisionCounts::without_good},
      {"without_pairs", &RevisionCounts::without_pairs},
@@ -69,6 +70,7 @@ inline constexpr std::array<SumField<RevisionCounts>, 24> kRevisionSums = {
      {"cut_turns", &RevisionCounts::cut_turns},
      {"rewritten_turns", &RevisionCounts::rewritten_turns},
      {"disagreeing_rows", &RevisionCounts::disagreeing_rows},
+     {"disagreeing_turns", &RevisionCounts::disagreeing_turns},
      {"unclean_rows", &RevisionCounts::unclean_rows},
      {"unparsed", &RevisionCounts::unparsed},
      {"ended_bad", &RevisionCounts::ended_bad},

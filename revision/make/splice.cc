@@ -21,7 +21,7 @@ void AppendTurns(const Tree& tree, const StateMap& states, const std::vector<int
 }  // namespace
 
 bool IsTrained(const Trajectory& trajectory, const SplicedTurn& turn) {
-  if (turn.refused || turn.slipped || turn.part == Part::kBad) return false;
+  if (turn.refused || turn.slipped || turn.contradicts || turn.part == Part::kBad) return false;
   return turn.part != Part::kPrefix || trajectory.train_prefix;
 }
 

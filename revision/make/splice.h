@@ -35,6 +35,7 @@ struct SplicedTurn {
   bool slipped = false;        // something else was done there than the agent said (Node::slip)
   // What it says of the mistake first, in place of the revision turn; empty: nothing.
   std::optional<std::string> admits = {};
+  bool contradicts = false;  // its thought contradicts what the row shows (MendThoughts)
 
   bool operator==(const SplicedTurn&) const = default;
 };

@@ -56,8 +56,12 @@ bool MendThoughts(std::string_view mode, const TaskFamily& family, Trajectory& t
         counts.rewritten_turns += response == turn.response ? 0 : 1;
         turn.response = std::move(response);
       } else if (!family.hints().ThoughtFits(history, ThoughtOf(turn.response), turn.action)) {
-        ++counts.disagreeing_rows;
-        return false;
+        if (turn.part != Part::kPrefix) {
+          ++counts.disagreeing_rows;
+          return false;
+        }
+        turn.contradicts = true;
+        ++counts.disagreeing_turns;
       }
     }
     if (!worded && !turn.admits.value_or("").empty()) {

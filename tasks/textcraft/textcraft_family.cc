@@ -150,14 +150,18 @@ std::optional<WordedAction> TextCraftFamily::Reworded(std::span<const Message> h
   const std::optional<TextCraftView> view = ReadTextCraft(history);
   const std::optional<TaughtStep> step = view ? ExplainTextCraft(*view, action) : std::nullopt;
   if (!step) return std::nullopt;
-  const char* failed = RefusesTextCraft(history.back().content) ? "That did not work." : "";
-  return WordedAction{step->thought, ActionText(*view, step->action), failed};
+  const bool failed = RefusesTextCraft(history.back().content);
+  return WordedAction{step->thought, ActionText(*view, step->action),
+                      std::string(failed ? kTextCraftFailed : "")};
 }
 
 bool TextCraftFamily::ThoughtFits(std::span<const Message> history, std::string_view thought,
                                   std::string_view action) const {
   const std::optional<TextCraftView> view = ReadTextCraft(history);
-  return !view || FitsTextCraft(*view, WithoutNotice(*this, history, thought), action);
+  if (!view) return true;
+  const bool admits = thought.starts_with(kTextCraftFailed);
+  if (admits && !RefusesTextCraft(history.back().content)) return false;
+  return FitsTextCraft(*view, WithoutNotice(*this, history, thought), action);
 }
 
 }  // namespace agentr

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/text.h"
+
 namespace agentr {
 namespace {
 
@@ -308,8 +310,8 @@ std::optional<TaughtStep> ExplainTextCraft(const TextCraftView& view, std::strin
 }
 
 bool FitsTextCraft(const TextCraftView& view, std::string_view thought, std::string_view action) {
-  constexpr std::string_view kFailed = "That did not work. ";
-  if (thought.starts_with(kFailed)) thought.remove_prefix(kFailed.size());
+  if (thought.starts_with(kTextCraftFailed)) thought.remove_prefix(kTextCraftFailed.size());
+  thought = Trim(thought);
   if (!Recites(thought)) return true;
   const Recitals recitals(view, thought);
   const bool invents = recitals.rest.find(" using ") != std::string::npos ||

@@ -22,6 +22,9 @@
 
 namespace agentr {
 
+// What it says first behind a refused action.
+inline constexpr std::string_view kTextCraftFailed = "That did not work.";
+
 struct TaughtStep {
   std::string thought;
   TextCraftAction action;

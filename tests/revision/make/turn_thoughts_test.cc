@@ -48,6 +48,27 @@ TEST_F(TurnThoughtsTest, AGarbledThoughtIsKeptLeftOutOrRewritten) {
   EXPECT_TRUE(Stays("agree"));
 }
 
+// In the second iteration of a loop a twentieth of the trained turns said so of what had worked.
+TEST_F(TurnThoughtsTest, AFalseNoticeBeforeTheMistakeIsContext) {
+  trajectory.train_prefix = true;
+  Add(Part::kPrefix, kPlanks + std::string("need 1 oak log."), "get 1 oak log", "Got 1 oak log");
+  Add(Part::kPrefix, "That did not work. oak log.", "inventory", "Inventory: [oak log] (1)");
+  Add(Part::kBad, "x", "craft 9 oak planks", "Could not execute craft 9 oak planks");
+  Add(Part::kGood, kPlanks + std::string("have oak log."), "craft 4 oak planks using 1 oak log",
+      "Crafted 4 minecraft:oak_planks");
+  const auto trained = [&](size_t turn) { return IsTrained(trajectory, trajectory.turns[turn]); };
+  EXPECT_TRUE(Stays("keep"));
+  EXPECT_TRUE(trained(1));
+  EXPECT_TRUE(Stays("agree"));
+  EXPECT_TRUE(trained(0));
+  EXPECT_FALSE(trained(1));
+  EXPECT_EQ(counts.disagreeing_turns, 1);
+  EXPECT_EQ(counts.disagreeing_rows, 0);
+  trajectory.turns[1].part = Part::kGood;
+  trajectory.turns[1].contradicts = false;
+  EXPECT_FALSE(Stays("agree")) << "what follows the mistake is the row";
+}
+
 TEST_F(TurnThoughtsTest, ContextAndTheRevisionKeepTheirWords) {
   Add(Part::kBad, "oak log using 2 oak log makes 1.", "craft 4 oak planks using 1 oak log",
       "Could not find enough items to craft minecraft:oak_planks");

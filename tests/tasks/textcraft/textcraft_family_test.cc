@@ -113,6 +113,22 @@ TEST(TextCraftFamily, ANoticeOfTheActionBeforeIsNoPlan) {
   EXPECT_FALSE(fits(other + plan, "get 2 oak log"));
 }
 
+TEST(TextCraftFamily, ANoticeFitsBehindARefusalOnly) {
+  const TextCraftFamily family;
+  const auto fits = [&](const std::string& answer) {
+    const std::vector<Message> history = {
+        {"user",
+         "Crafting commands:\ncraft 4 oak planks using 1 oak log\n\nGoal: craft oak planks."},
+        {"assistant", "Thought: I start.\nAction: get 1 oak log"},
+        {"user", answer}};
+    return family.hints().ThoughtFits(
+        history, "That did not work. oak planks using 1 oak log makes 4: need 1 oak log.",
+        "get 1 oak log");
+  };
+  EXPECT_TRUE(fits("Could not find oak log"));
+  EXPECT_FALSE(fits("Got 1 oak log"));
+}
+
 TEST(PromptFile, HeadingsOpenMessages) {
   EXPECT_THAT(ParsePromptFile("a comment\n[system]\nBe kind.\n\n[user]\n\nTwo\n\nlines [user]\n\n"
                               "[assistant]\nOk."),
