@@ -361,9 +361,12 @@ CheckpointTensors RlRun::Checkpoint(nlohmann::ordered_json& json) {
 }
 
 void RlRun::Export() {
+  // GRPO learns from what it has just played, and stores nothing.
+  const auto stored = context_->store().size();
+  const std::string done = fmt::format("{} iterations{}", state_.step,
+                                       stored > 0 ? fmt::format(", {} transitions", stored) : "");
   if (o_.start.dir.empty()) {
-    fmt::print("{} iterations, {} transitions; the weights are in {}\n", state_.step,
-               context_->store().size(), run_.place());
+    fmt::print("{}; the weights are in {}\n", done, run_.place());
     return;
   }
   const fs::path to = run_.folder() / "model";
@@ -372,8 +375,7 @@ void RlRun::Export() {
     WriteAdapters(run_.folder() / "adapter", o_.lora, o_.start.dir,
                   context_->policy().network().adapters());
   }
-  fmt::print("{} iterations, {} transitions; the model is in {}\n", state_.step,
-             context_->store().size(), to.string());
+  fmt::print("{}; the model is in {}\n", done, to.string());
 }
 
 }  // namespace
