@@ -79,12 +79,11 @@ void Declare(OptionSet& set, ReviseOptions& o) {
           "if possible and drop the other rows, drop all such rows, or keep them")
       .OneOf({"cut", "drop", "keep"})
       .OnlyOutput();
-  set.Add(
-         "--turn_thoughts", o.turn_thoughts,
-         "Thoughts of trained turns: keep (as they are), agree (leave out rows in which a thought "
-         "contradicts its action; a turn before the mistake is not trained then), rewrite (replace "
-         "them by the words of the demonstrations where the kind of task has such words, as "
-         "TextCraft and WebShop have; else as agree)")
+  set.Add("--turn_thoughts", o.turn_thoughts,
+          "Thoughts of trained turns: keep (as they are), agree (leave out rows in which a thought "
+          "contradicts its action; before the mistake such a turn is left untrained), rewrite "
+          "(replace them by the words of the demonstrations where the kind of task has such words, "
+          "as TextCraft and WebShop have; else as agree)")
       .OneOf({"keep", "agree", "rewrite"})
       .OnlyOutput();
   set.Add("--good_slips", o.repair.good_slips,

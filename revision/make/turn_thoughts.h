@@ -22,9 +22,9 @@ namespace agentr {
 void TakeOutRevisionTurn(std::string_view where, std::string_view reply, Trajectory& trajectory);
 
 // `mode`: "keep" leaves the thoughts as they are. "agree" refuses a row with a trained turn whose
-// thought contradicts its action or what the row shows (RevisionHints::ThoughtFits); a turn before
-// the mistake is not trained then, and the row stays. "rewrite" replaces each trained turn
-// by the family's own words for it (RevisionHints::Reworded); where the family has none, it does as
+// thought contradicts its action or what the row shows (RevisionHints::ThoughtFits); if the turn is
+// before the mistake, it is not trained, and the row stays. "rewrite" replaces each trained turn by
+// the family's own words for it (RevisionHints::Reworded); where the family has none, it does as
 // "agree" does. The revision turn is not touched.
 //
 // In each mode, what a turn admits (SplicedTurn::admits) becomes the beginning of its thought. In a

@@ -22,7 +22,7 @@
 
 namespace agentr {
 
-// What it says first behind a refused action.
+// What a demonstration says first behind a refused action.
 inline constexpr std::string_view kTextCraftFailed = "That did not work.";
 
 struct TaughtStep {

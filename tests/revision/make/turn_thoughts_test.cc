@@ -48,7 +48,8 @@ TEST_F(TurnThoughtsTest, AGarbledThoughtIsKeptLeftOutOrRewritten) {
   EXPECT_TRUE(Stays("agree"));
 }
 
-// In the second iteration of a loop a twentieth of the trained turns said so of what had worked.
+// In the second iteration of a loop a twentieth of the trained turns said "That did not work." of
+// what had worked.
 TEST_F(TurnThoughtsTest, AFalseNoticeBeforeTheMistakeIsContext) {
   trajectory.train_prefix = true;
   Add(Part::kPrefix, kPlanks + std::string("need 1 oak log."), "get 1 oak log", "Got 1 oak log");
