@@ -55,7 +55,8 @@ void Declare(OptionSet& set, ReviseOptions& o) {
       .Range(0, 1);
   set.AddNamed("--notice", o.mistakes.notice, kNotices,
                "When the agent notices: first (directly after the first error), late (after up to "
-               "--notice_steps further bad steps), mixed (either)");
+               "--notice_steps further bad steps; a refusal is noticed behind a refused step), "
+               "mixed (either)");
   set.Add("--notice_steps", o.mistakes.notice_steps,
           "Largest number of further bad steps of a late notice")
       .Min(0);

@@ -169,17 +169,21 @@ int NextBad(const Tree& tree, const StateMap& states, int node, double good_valu
   return bad.empty() ? -1 : random.Pick(bad);
 }
 
-int LateNotice(const Tree& tree, const StateMap& states, int node, double good_value,
+// The step behind which the agent notices `mistake`. A refusal is noticed behind a refused step: its
+// words ("That did not work.") would be false behind one that was carried out.
+int LateNotice(const Tree& tree, const StateMap& states, const Mistake& mistake, double good_value,
                const MistakeOptions& options, RandomStream& random) {
-  if (options.notice == Notice::kFirst || options.notice_steps == 0) return node;
-  if (options.notice == Notice::kMixed && random.Chance(0.5)) return node;
+  if (options.notice == Notice::kFirst || options.notice_steps == 0) return mistake.node;
+  if (options.notice == Notice::kMixed && random.Chance(0.5)) return mistake.node;
   const uint64_t further = 1 + random.Below(static_cast<uint64_t>(options.notice_steps));
+  int notice = mistake.node;
+  int node = mistake.node;
   for (uint64_t i = 0; i < further; ++i) {
-    const int next = NextBad(tree, states, node, good_value, options.choice, random);
-    if (next < 0) break;
-    node = next;
+    node = NextBad(tree, states, node, good_value, options.choice, random);
+    if (node < 0) break;
+    if (!mistake.refused || states.Refused(node)) notice = node;
   }
-  return node;
+  return notice;
 }
 
 }  // namespace
@@ -226,7 +230,7 @@ std::vector<Mistake> FindMistakes(const Tree& tree, const StateMap& states,
 
 Draft DraftOf(const Tree& tree, const StateMap& states, const Mistake& mistake,
               const LeafPath& good, const MistakeOptions& options, RandomStream random) {
-  const int last = LateNotice(tree, states, mistake.node, good.value, options, random);
+  const int last = LateNotice(tree, states, mistake, good.value, options, random);
   const int parting =
       states.Common(states.Of(tree.node(mistake.node).parent), states.Of(good.leaf));
   Draft draft;

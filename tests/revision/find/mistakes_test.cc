@@ -208,6 +208,21 @@ TEST_F(MistakesTest, ALateNoticeKeepsFurtherBadSteps) {
   EXPECT_THAT(lengths, ElementsAre(2, 3, 4)) << "never the end, which is the fifth step";
 }
 
+TEST_F(MistakesTest, ALateNoticeOfARefusalStandsBehindARefusedStep) {
+  const Tree tree = WithRefusals(HandTree({{"g", 1}, {"stuck a stuck b c d", 0}}));
+  const StateMap states(tree, family_);
+  const std::vector<Mistake> mistakes = FindMistakes(tree, states, family_, options_);
+  const auto refused = std::ranges::find(mistakes, At(tree, "stuck"), &Mistake::node);
+  ASSERT_NE(refused, mistakes.end());
+  options_.notice = Notice::kLate;
+  std::set<int> lengths;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    lengths.insert(DraftOf(tree, states, *refused, refused->goods[0], options_, RandomStream(seed))
+                       .error.bad_steps);
+  }
+  EXPECT_THAT(lengths, ElementsAre(1, 3)) << "not behind a, b or c, which were carried out";
+}
+
 TEST_F(MistakesTest, TheChooserGivesEachMistakeATurnAndDeadEndsMore) {
   const Tree tree =
       WithRefusals(HandTree({{"g", 1}, {"h", 1}, {"i", 1}, {"k", 1}, {"a b", 0}, {"stuck x", 0}}));
