@@ -169,8 +169,8 @@ int NextBad(const Tree& tree, const StateMap& states, int node, double good_valu
   return bad.empty() ? -1 : random.Pick(bad);
 }
 
-// The step behind which the agent notices `mistake`. A refusal is noticed behind a refused step: its
-// words ("That did not work.") would be false behind one that was carried out.
+// The step behind which the agent notices `mistake`. A refusal is noticed behind a refused step:
+// its words ("That did not work.") would be false behind one that was carried out.
 int LateNotice(const Tree& tree, const StateMap& states, const Mistake& mistake, double good_value,
                const MistakeOptions& options, RandomStream& random) {
   if (options.notice == Notice::kFirst || options.notice_steps == 0) return mistake.node;
