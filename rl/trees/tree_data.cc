@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "common/error.h"
@@ -14,6 +15,7 @@
 #include "common/json_lenient.h"
 #include "revision/find/states.h"
 #include "rl/trees/episode_tree.h"
+#include "rl/trees/preference_file.h"
 #include "tasks/splits.h"
 #include "tasks/task_kinds.h"
 
@@ -39,8 +41,9 @@ class TreeDataReader {
   }
 
   TreeData Read() {
-    const std::filesystem::path folder =
-        options_.episodes.empty() ? ReadTrees() : ReadEpisodeGroups();
+    const std::filesystem::path folder = !options_.pairs.empty()     ? ReadPairs()
+                                         : options_.episodes.empty() ? ReadTrees()
+                                                                     : ReadEpisodeGroups();
     data_.counts.items = static_cast<int64_t>(data_.items.size());
     if (data_.items.empty()) {
       throw FatalError(ExitCode::kUsage,
@@ -65,6 +68,15 @@ class TreeDataReader {
       ReadOne(LoadTree(file, input.task, ReadFile(file.path)), file.task_id);
     }
     return input.folder;
+  }
+
+  std::filesystem::path ReadPairs() {
+    const std::filesystem::path file = options_.pairs;
+    for (const WrittenPreference& pair : ReadPreferences(file)) {
+      AddPair(encoder_.Encode(pair.prompt, pair.chosen),
+              encoder_.Encode(pair.prompt, pair.rejected));
+    }
+    return file;
   }
 
   std::filesystem::path ReadEpisodeGroups() {
@@ -98,6 +110,10 @@ class TreeDataReader {
           fmt::format("{} of its tasks have one episode, which is no group (usual cure: agent_eval "
                       "--attempts 8)",
                       alone_));
+    }
+    if (data_.counts.too_long > 0) {
+      reasons.push_back(fmt::format("{} preferences are longer than --max_length {}",
+                                    data_.counts.too_long, options_.max_length));
     }
     if (data_.counts.trees > 0) reasons.push_back(WhyNotFromTrees());
     if (reasons.empty()) reasons.emplace_back("it has no task from --min_task up to --max_task");
@@ -155,14 +171,16 @@ class TreeDataReader {
         RandomStream(options_.seed).Split("preferences").Split(static_cast<uint64_t>(task_id)),
         data_.preferences);
     for (const Preference& pair : pairs) {
-      auto chosen = encoder_.Encode(tree, pair.chosen.node);
-      auto rejected = encoder_.Encode(tree, pair.rejected.node);
-      if (chosen && rejected) {
-        AddItem({std::move(*chosen), std::move(*rejected)});
-      } else {
-        ++data_.counts.too_long;
-      }
+      AddPair(encoder_.Encode(tree, pair.chosen.node), encoder_.Encode(tree, pair.rejected.node));
     }
+  }
+
+  void AddPair(std::optional<TreeResponse> chosen, std::optional<TreeResponse> rejected) {
+    if (!chosen || !rejected) {
+      ++data_.counts.too_long;
+      return;
+    }
+    AddItem({std::move(*chosen), std::move(*rejected)});
   }
 
   void AddResponses(const Tree& tree, const std::vector<double>& advantages) {

@@ -2,7 +2,7 @@
 // responses as token rows, in items that are trained together.
 //
 //   dpo         an item is a preference: the chosen and the rejected response
-//               (revision/make/preferences.h)
+//               (revision/make/preferences.h), or one of a file (preference_file.h)
 //   awr         an item is one visited response with its advantage (StepAdvantages)
 //   tree_grpo   an item is one response with the advantage of its episodes (TreeGroupAdvantages);
 //               grpo: the same of recorded episodes, those of a task as one tree (episode_tree.h)
@@ -25,6 +25,7 @@ class OptionSet;
 struct TreeDataOptions {
   TreeInputOptions input;
   std::string episodes;  // a folder of agent_eval with groups of episodes instead (grpo)
+  std::string pairs;     // a file of preferences instead (dpo; preference_file.h)
   PreferenceOptions preferences;
   int max_pairs_per_task = 0;                     // 0: all
   bool divide_by_std = true;                      // tree_grpo: GrpoOptions::divide_by_std

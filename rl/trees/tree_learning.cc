@@ -27,8 +27,8 @@ RowOrder OrderOf(const TreeData& data, const AgentRlOptions& o) {
 
 void SayWhatIsLearned(const TreeData& data, TreeAlgorithmKind kind) {
   const TreeDataCounts& c = data.counts;
-  fmt::print("{} {} from {} responses of {} trees", c.items,
-             kind == TreeAlgorithmKind::kDpo ? "preferences" : "responses", c.nodes, c.trees);
+  fmt::print("{} {}", c.items, kind == TreeAlgorithmKind::kDpo ? "preferences" : "responses");
+  if (c.trees > 0) fmt::print(" from {} responses of {} trees", c.nodes, c.trees);
   if (c.too_long > 0) fmt::print("; {} left out because they are too long", c.too_long);
   if (c.no_signal > 0) fmt::print("; {} left out without anything to learn", c.no_signal);
   fmt::print("\n");
@@ -51,7 +51,7 @@ class TreeLearning : public Algorithm {
                         o_.trees.data.episodes.empty() ? "mcts_collect " : "agent_eval ");
     }
     RequireSame(context.group(),
-                {{"what is learned from (--trees, --episodes)", data_.hash,
+                {{"what is learned from (--trees, --episodes, --pairs)", data_.hash,
                   fmt::format("{} items, hash {:.8}", data_.items.size(), data_.hash)}});
     // The network still has its first weights, also when a run continues: its checkpoint is loaded
     // after this.
@@ -130,6 +130,9 @@ void Declare(OptionSet& set, TreeLearningOptions& o) {
   set.Add("--episodes", o.data.episodes,
           "grpo: episodes of agent_eval with --attempts, OUTPUT_DIR/TASK/MODEL_local; those of one "
           "task are a group. Empty: it plays --task itself");
+  set.Add("--pairs", o.data.pairs,
+          "dpo: a file of preferences instead of trees, as path_collect --data_type preferences "
+          "writes them: {\"prompt\": [messages], \"chosen\": [message], \"rejected\": [message]}");
   set.Add("--trees_model", o.data.input.model_name,
           "Name of the model whose trees are used (default: that of the newest trees)");
   set.Add("--min_task", o.data.input.min, "First task id").Min(0);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <utility>
 
 #include "common/error.h"
 #include "common/json_depth.h"
@@ -18,11 +19,10 @@ namespace agentr {
 namespace {
 
 [[noreturn]] void RefuseTemplate(const RowTokenizer& text, const Error& error) {
-  throw FatalError(
-      ExitCode::kFile,
-      fmt::format("the chat template {} cannot express the conversations of the trees: {}; choose "
-                  "another one with --chat_template",
-                  text.chat->name(), error.message));
+  throw FatalError(ExitCode::kFile,
+                   fmt::format("the chat template {} cannot express the conversations: {}; choose "
+                               "another one with --chat_template",
+                               text.chat->name(), error.message));
 }
 
 // Adds `score` of each ended leaf to all nodes on its path.
@@ -71,30 +71,51 @@ std::vector<int32_t> TreeRowEncoder::EncodeResponse(const Tree& tree, int index)
       text_.tokenizer->Decode(node.token_ids, /*skip_special=*/true) == node.response) {
     return node.token_ids;
   }
+  return EncodeResponse(tree.root().observation, {"assistant", node.response, node.reasoning});
+}
+
+// As it stands behind the user's message `before`.
+std::vector<int32_t> TreeRowEncoder::EncodeResponse(const std::string& before,
+                                                    const Message& response) const {
   const Result<ChatTokens> chat =
-      text_.chat->Apply(std::vector<Message>{{"user", tree.root().observation},
-                                             {"assistant", node.response, node.reasoning}},
-                        /*generation=*/false);
+      text_.chat->Apply(std::vector<Message>{{"user", before}, response}, /*generation=*/false);
   if (!chat) RefuseTemplate(text_, chat.error());
   const ChatTokens::Span span = chat->messages.back();
   return {chat->ids.begin() + static_cast<std::ptrdiff_t>(span.begin),
           chat->ids.begin() + static_cast<std::ptrdiff_t>(span.end)};
 }
 
+std::optional<TreeResponse> TreeRowEncoder::RowOf(std::vector<int32_t> prompt,
+                                                  const std::vector<int32_t>& own) const {
+  TreeResponse response;
+  const auto begin = static_cast<int32_t>(prompt.size());
+  response.row.ids = std::move(prompt);
+  response.row.ids.insert(response.row.ids.end(), own.begin(), own.end());
+  const size_t length = response.row.ids.size();
+  if (own.empty() || length > static_cast<size_t>(max_length_)) return std::nullopt;
+  response.row.trained = {{begin, static_cast<int32_t>(length)}};
+  return response;
+}
+
 std::optional<TreeResponse> TreeRowEncoder::Encode(const Tree& tree, int index) const {
   const Node& node = tree.node(index);
-  TreeResponse response;
-  std::vector<int32_t>& ids = response.row.ids;
-  ids = EncodePrompt(tree, node.parent, node.dropped_turns);
   const std::vector<int32_t> own = EncodeResponse(tree, index);
-  const auto begin = static_cast<int32_t>(ids.size());
-  ids.insert(ids.end(), own.begin(), own.end());
-  if (own.empty() || ids.size() > static_cast<size_t>(max_length_)) return std::nullopt;
-  response.row.trained = {{begin, static_cast<int32_t>(ids.size())}};
-  response.cut =
+  std::optional<TreeResponse> response =
+      RowOf(EncodePrompt(tree, node.parent, node.dropped_turns), own);
+  if (!response) return std::nullopt;
+  response->cut =
       own == node.token_ids && std::ranges::count(text_.chat->stop_tokens(), own.back()) == 0;
-  if (own == node.token_ids && node.logprobs.size() == own.size()) response.sampled = node.logprobs;
+  if (own == node.token_ids && node.logprobs.size() == own.size()) {
+    response->sampled = node.logprobs;
+  }
   return response;
+}
+
+std::optional<TreeResponse> TreeRowEncoder::Encode(const std::vector<Message>& prompt,
+                                                   const Message& response) const {
+  Result<ChatTokens> chat = text_.chat->Apply(prompt, /*generation=*/true);
+  if (!chat) RefuseTemplate(text_, chat.error());
+  return RowOf(std::move(chat->ids), EncodeResponse(prompt.back().content, response));
 }
 
 std::vector<double> StepAdvantages(const Tree& tree) {

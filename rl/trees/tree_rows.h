@@ -32,11 +32,19 @@ class TreeRowEncoder {
   // FatalError(kFile) if the template cannot express the conversation.
   std::optional<TreeResponse> Encode(const Tree& tree, int node) const;
 
+  // The same for a response that is in no tree. `prompt` ends with a message that it answers.
+  std::optional<TreeResponse> Encode(const std::vector<Message>& prompt,
+                                     const Message& response) const;
+
  private:
   // The prompt that a response to the observation of `node` follows, without the oldest
   // `dropped_turns` turns.
   std::vector<int32_t> EncodePrompt(const Tree& tree, int node, int dropped_turns) const;
   std::vector<int32_t> EncodeResponse(const Tree& tree, int node) const;
+  std::vector<int32_t> EncodeResponse(const std::string& before, const Message& response) const;
+  // The row of `prompt` and `own`, the response.
+  std::optional<TreeResponse> RowOf(std::vector<int32_t> prompt,
+                                    const std::vector<int32_t>& own) const;
 
   const RowTokenizer& text_;
   const int max_length_;

@@ -5,6 +5,8 @@
 #include "common/file.h"
 #include "eval/episode_store.h"
 #include "mcts/tree_file.h"
+#include "revision/preference_rows.h"
+#include "tasks/task_kinds.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/training/data/row_helpers.h"
 
@@ -52,6 +54,14 @@ class ReadTreeDataTest : public ::testing::Test {
     return ReadTreeData(options_, kind, text_);
   }
 
+  TreeData ReadPairs(const std::string& lines) {
+    const std::filesystem::path file = folder_.path() / "pairs.jsonl";
+    WriteFileAtomically(file, lines);
+    TreeDataOptions options = options_;
+    options.pairs = file.string();
+    return ReadTreeData(options, TreeAlgorithmKind::kDpo, text_);
+  }
+
   const ScratchFolder folder_;
   const RowTokenizer text_ = GoldenRowTokenizer("qwen2", "chatml");
   TreeDataOptions options_;
@@ -74,6 +84,54 @@ TEST_F(ReadTreeDataTest, PreferencesArePairsWithOnePrompt) {
     EXPECT_NE(chosen.ids, rejected.ids);
   }
   EXPECT_EQ(data.stretches, (std::vector<size_t>{0, 2}));  // one per tree
+}
+
+// What path_collect writes is learned as the trees are, to the token.
+TEST_F(ReadTreeDataTest, PairsOfAFileAreLearnedAsThoseOfTrees) {
+  Write(101);
+  Write(102);
+  const TreeData of_trees = Read(TreeAlgorithmKind::kDpo);
+  const std::unique_ptr<TaskFamily> family = MakeTaskFamily("textcraft");
+  std::string lines;
+  for (const int task : {101, 102}) {
+    const Tree tree = CraftTree(task, 1);
+    PreferenceCounts counts;
+    for (const Preference& pair :
+         FindPreferences(tree, StateMap(tree, *family), *family, {}, counts)) {
+      lines += PreferenceLine(tree, pair, "a tree", task);
+    }
+  }
+  const TreeData of_file = ReadPairs(lines);
+  ASSERT_EQ(of_file.items, of_trees.items);
+  for (size_t i = 0; i < of_trees.responses.size(); ++i) {
+    EXPECT_EQ(of_file.responses[i].row.ids, of_trees.responses[i].row.ids);
+    EXPECT_EQ(of_file.responses[i].row.trained[0].begin,
+              of_trees.responses[i].row.trained[0].begin);
+  }
+}
+
+TEST_F(ReadTreeDataTest, APairThatIsNoneIsNamedWithItsLine) {
+  const std::string prompt = R"({"prompt": [{"role": "user", "content": "Craft."}], )";
+  const std::string chosen = R"("chosen": [{"role": "assistant", "content": "a"}], )";
+  const std::string rejected = R"("rejected": [{"role": "assistant", "content": "b"}]})";
+  EXPECT_EQ(ReadPairs(prompt + chosen + rejected + "\n").items.size(), 1U);
+  const auto error = [&](const std::string& line) {
+    return FatalErrorOf([&] { ReadPairs(prompt + chosen + rejected + "\n" + line + "\n"); });
+  };
+  EXPECT_THAT(error(prompt + R"("chosen": "a", )" + rejected),
+              AllOf(HasSubstr("pairs.jsonl:2: \"chosen\" is not a list of messages"),
+                    HasSubstr("path_collect --data_type preferences")));
+  EXPECT_THAT(error(prompt + R"("chosen": [], )" + rejected),
+              HasSubstr("\"chosen\" is not one message of the assistant"));
+  EXPECT_THAT(
+      error(R"({"prompt": [{"role": "assistant", "content": "Ok."}], )" + chosen + rejected),
+      HasSubstr("\"prompt\" does not end with a message that can be answered"));
+  EXPECT_THAT(error(prompt + chosen), HasSubstr("pairs.jsonl:2: "));
+  EXPECT_THAT(error("[]"), HasSubstr("it is no JSON object"));
+  EXPECT_THAT(error("{"), HasSubstr("pairs.jsonl:2: "));
+  options_.max_length = 3;
+  EXPECT_THAT(FatalErrorOf([&] { ReadPairs(prompt + chosen + rejected + "\n"); }),
+              HasSubstr("1 preferences are longer than --max_length 3"));
 }
 
 TEST_F(ReadTreeDataTest, AwrLeavesOutWhatTheModelDidNotSay) {
