@@ -10,6 +10,7 @@
 #include "common/file.h"
 #include "common/json_fields.h"
 #include "common/json_lenient.h"
+#include "common/progress.h"
 #include "rl/losses/shared_pass.h"
 #include "training/model/divergence.h"
 
@@ -136,7 +137,9 @@ void TreeObjective::UseReference(const std::filesystem::path& file, const std::s
   // Rank 0 decides for all, because the file may appear between two looks.
   const double exists = SumOverRanks(group_, writes && std::filesystem::exists(file) ? 1 : 0);
   if (exists == 0) {
-    ComputeReference(network_);
+    Progress progress("probabilities before training", "tokens",
+                      writes ? static_cast<int64_t>(data_.items.size()) : 0);
+    ComputeReference(network_, &progress);
     const nlohmann::json stored = {
         {"data", data_.hash}, {"model", model}, {"logprobs", reference_}};
     if (writes) WriteFileAtomically(file, stored.dump() + "\n");
@@ -162,7 +165,7 @@ void TreeObjective::UseReference(const std::filesystem::path& file, const std::s
   });
 }
 
-void TreeObjective::ComputeReference(Network& network) {
+void TreeObjective::ComputeReference(Network& network, Progress* progress) {
   std::vector<size_t> all(data_.items.size());
   std::iota(all.begin(), all.end(), size_t{0});
   reference_.resize(data_.responses.size());
@@ -173,7 +176,9 @@ void TreeObjective::ComputeReference(Network& network) {
     for (const size_t item : items) {
       for (const size_t response : data_.items[item]) {
         reference_[response] = pass.token_log_probs()[row++];
+        if (progress != nullptr) progress->AddUnits(std::ssize(data_.responses[response].row.ids));
       }
+      if (progress != nullptr) progress->Done();
     }
   }
 }

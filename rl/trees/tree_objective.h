@@ -22,6 +22,8 @@
 
 namespace agentr {
 
+class Progress;
+
 struct TreeObjectiveOptions {
   DpoOptions dpo;
   AwrOptions awr;
@@ -74,7 +76,7 @@ class TreeObjective {
   std::vector<std::vector<size_t>> MicroBatches(std::span<const size_t> items) const;
   std::vector<const TrainingRow*> RowsOf(const std::vector<size_t>& items) const;
   GrpoStep StepOf(std::span<const size_t> items) const;
-  void ComputeReference(Network& network);
+  void ComputeReference(Network& network, Progress* progress = nullptr);
 
   const TreeObjectiveOptions& options_;
   const TreeAlgorithmKind kind_;
