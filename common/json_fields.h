@@ -62,6 +62,7 @@ std::string JsonTypeName() {
   } else if constexpr (std::is_same_v<T, std::string>) {
     return "a string";
   } else if constexpr (IsVector<T>::value) {
+    if constexpr (nlohmann::detail::is_basic_json<typename T::value_type>::value) return "a list";
     return "a list, each item of it " + JsonTypeName<typename T::value_type>();
   } else if constexpr (std::is_integral_v<T>) {
     return fmt::format("an integer from {} to {}", std::numeric_limits<T>::min(),
