@@ -143,7 +143,8 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
           "Rows are written to OUTPUT_DIR/TASK_DATATYPE.jsonl and files beside it")
       .OnlyOutput();
   set.Add("--format", o.format, "Formats of the rows (repeatable)")
-      .OneOf({"agent-r", "messages", "sharegpt", "prompt_completion", "last_turn", "tokens"})
+      .OneOf({"agent-r", "messages", "sharegpt", "prompt_completion", "last_turn", "tokens",
+              "preference"})
       .OnlyOutput();
   set.Add("--parquet", o.parquet, "1: also write each file of rows as Parquet, beside it")
       .OnlyOutput();

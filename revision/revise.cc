@@ -120,7 +120,8 @@ std::string RowSink::Commit() {
 }
 
 void RowSink::RemoveOthers() const {
-  std::vector<std::string_view> suffixes = {".provenance.jsonl"};  // beside those of agent-r
+  // Beside the formats of rows.
+  std::vector<std::string_view> suffixes = {".provenance.jsonl", kPreferenceSuffix};
   for (const FormatNames& format : kFormats) suffixes.push_back(format.suffix);
   for (const std::string_view suffix : suffixes) {
     std::filesystem::path path = stem_.string() + std::string(suffix);

@@ -111,6 +111,11 @@ void Declare(OptionSet& set, ReviseOptions& o) {
       "--revision_reply", o.repair.reply,
       "Reply to the revision turn if it changes nothing; empty: what the environment answers in "
       "the replay, as in TextCraft with --revision_action inventory");
+  set.Add("--preference_repeats", o.repeats,
+          "Format preference: the refused turn stands in the prompt up to this many more times, "
+          "drawn evenly, so that it is not said a third time either")
+      .Range(0, 20)
+      .OnlyOutput();
   set.Add("--max_context", o.judge.max_context,
           "Largest number of tokens that a verifier's model reads and writes for one answer",
           "MAX_TOKEN_LENGTH")

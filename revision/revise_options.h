@@ -36,6 +36,7 @@ struct ReviseOptions {
   // Of inserted turns in trees whose turns have thoughts: 0 (none) | 1 (the built-in ones) | a
   // file.
   std::string revision_thinking = "0";
+  int repeats = 2;  // of a refused turn in the prompt of a preference, at most (CorrectionOf)
   uint64_t seed = 0;
 
   int MaxRowTokens() const { return max_row_tokens < 0 ? judge.max_context : max_row_tokens; }

@@ -5,6 +5,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "common/random.h"
+#include "revision/make/correction.h"
 #include "rows/provenance.h"
 #include "rows/token_row.h"
 
@@ -91,6 +93,16 @@ Json Provenance(const RowDraft& row) {
       {"hash", row.hash}};
 }
 
+int RepeatsOf(const RowDraft& row) {
+  const PathPair& pair = row.decision.pair;
+  return static_cast<int>(RandomStream(row.source.seed)
+                              .Split("repeats")
+                              .Split(static_cast<uint64_t>(row.source.task_id))
+                              .Split(static_cast<uint64_t>(pair.good.leaf))
+                              .Split(static_cast<uint64_t>(pair.bad.leaf))
+                              .Below(static_cast<uint64_t>(row.source.repeats) + 1));
+}
+
 }  // namespace
 
 std::vector<RowMessage> MessagesOf(const RowDraft& row) {
@@ -117,7 +129,8 @@ NewRow RowOf(const RowDraft& row) {
               .provenance = std::make_shared<const Json>(Provenance(row)),
               .high_log = source.tree.SeenConversation(pair.good.leaf),
               .task_description = source.tree.root().observation,
-              .found = row.decision.error.found};
+              .found = row.decision.error.found,
+              .correction = CorrectionOf(row.trajectory, RepeatsOf(row))};
   if (pair.bad.leaf >= 0) made.low_log = source.tree.SeenConversation(pair.bad.leaf);
   for (const JudgedStep& step : row.decision.error.steps) {
     const Node& node = source.tree.node(step.node);

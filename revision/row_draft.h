@@ -26,6 +26,7 @@ struct RowSource {
   std::string verifier;
   std::string_view pairing;
   std::string_view prune = "";
+  int repeats = 0;  // the most of CorrectionOf, drawn evenly
 };
 
 struct RowDraft {

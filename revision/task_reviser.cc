@@ -345,7 +345,8 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
                          options_.mistakes.choice,
                          verifier_,
                          NameOf(kPairings, options_.mistakes.pairing),
-                         NameOf(kPrunes, options_.repair.prune)};
+                         NameOf(kPrunes, options_.repair.prune),
+                         options_.repeats};
   RowDraft row{source, decision, std::move(trajectory), ""};
   if (!FitRow(row, static_cast<int>(dropped), options_.MaxRowTokens(), context_.encoder)) {
     ++counts.too_long;

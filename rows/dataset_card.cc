@@ -157,6 +157,8 @@ there to be read, and a trainer that trains every turn of the assistant trains t
 | last_turn | the last message; a line for each trained turn |
 | tokens | "labels", which are -100 where nothing is trained ("loss" 0) |
 
+The format preference has pairs instead: the turn that mends a refused step, and that step again.
+
 A file `.parquet` beside one of these, where there is one, has the same rows as a table.
 
 To train them:
@@ -164,6 +166,7 @@ To train them:
 - agentr: `agent_train --data FILE`, any of the formats
 - TRL: the format prompt_completion; or messages with `assistant_only_loss` and a chat template that reads "weight"
   (`chat_template_training.jinja` of a model of agent_train, `.chat_template.jinja` beside the rows)
+- TRL's DPOTrainer, or `agent_rl --algorithm dpo --pairs FILE`: the format preference
 - LLaMA-Factory: `dataset_dir` this folder, the format last_turn, `mask_history: true`
 - axolotl: messages, `type: chat_template`, `message_field_training: weight`
 - xtuner: messages, with `openai_map_fn`

@@ -31,6 +31,11 @@
 //             text}]}: the tokens that were sampled, where the tree has them; what was not sampled
 //             by the model is text, for the trainer's chat template
 //
+//   preference  TRL's: {"prompt": [{role, content}], "chosen": [{role, content}], "rejected":
+//             [{role, content}]} of each row whose last wrong step was refused: the turn that mends
+//             and the refused one again (revision/make/correction.h). No row, and no format of one
+//             that is read
+//
 // Every format except agent-r contains the provenance of a row in "provenance" (provenance.h);
 // agent-r has exactly the published fields and a separate file of provenance with corresponding
 // lines. Rows end with the agent's last turn; the reply to it is "last_observation" in the

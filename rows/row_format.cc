@@ -99,6 +99,14 @@ std::string PromptCompletionLines(const NewRow& row) {
   return lines;
 }
 
+std::string PreferenceLine(const NewRow& row) {
+  if (!row.correction) return "";
+  return LineOf({{"prompt", MessagesToJson(row.correction->prompt)},
+                 {"chosen", MessagesToJson({row.correction->chosen})},
+                 {"rejected", MessagesToJson({row.correction->rejected})},
+                 {"provenance", *row.provenance}});
+}
+
 std::string SegmentsLine(const NewRow& row) {
   Json segments = Json::array();
   for (const RowMessage& message : row.messages) {
@@ -167,12 +175,16 @@ std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name, const ChatEncode
     return format(DataFormat::kTokens,
                   [encoder](const NewRow& row) { return TokensLine(row, *encoder); });
   }
+  if (name == "preference") {
+    return std::make_unique<RowFormat>(kPreferenceSuffix, PreferenceLine);
+  }
   if (name == "provenance") {
     return std::make_unique<RowFormat>(".provenance.jsonl",
                                        [](const NewRow& row) { return LineOf(*row.provenance); });
   }
   throw FatalError(ExitCode::kUsage, fmt::format("--format: \"{}\" is not agent-r, messages, "
-                                                 "sharegpt, prompt_completion, last_turn or tokens",
+                                                 "sharegpt, prompt_completion, last_turn, tokens or "
+                                                 "preference",
                                                  name));
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,13 @@
 #include "rows/row.h"
 
 namespace agentr {
+
+// Of two responses to one prompt the one to be preferred.
+struct RowPreference {
+  std::vector<Message> prompt;
+  Message chosen;
+  Message rejected;
+};
 
 // A row to be written.
 struct NewRow {
@@ -32,18 +40,23 @@ struct NewRow {
   std::string task_description;
   bool found = false;  // the first error
   std::vector<JudgedAction> feedback = {};
+  std::optional<RowPreference> correction = {};  // what only the format preference has
 };
+
+// The end of the name of a file of preferences.
+inline constexpr std::string_view kPreferenceSuffix = ".preference.jsonl";
 
 struct RowFormat {
   // The end of the file's name after "<task>_<data_type>".
   std::string_view suffix;
-  // The row as one line of JSON with a newline, or as several. The same row gives the same bytes.
+  // The row as one line of JSON with a newline, or as several, or none. The same row gives the same
+  // bytes.
   // Throws FatalError(kUsage) if the model's format cannot express the row's order of roles.
   std::function<std::string(const NewRow&)> Line;
 };
 
-// "agent-r", "messages", "sharegpt", "prompt_completion", "last_turn", "tokens", "provenance";
-// throws FatalError(kUsage) for others.
+// "agent-r", "messages", "sharegpt", "prompt_completion", "last_turn", "tokens", "preference",
+// "provenance"; throws FatalError(kUsage) for others.
 // `encoder` (may be null, outlives the format) is used by tokens.
 std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name,
                                          const ChatEncoder* encoder = nullptr);

@@ -281,6 +281,9 @@ const FormatNames& FormatOf(const Json& json) {
   for (const FormatNames& names : kFormats) {
     if (json.contains(names.list)) return names;
   }
+  if (json.contains("chosen") && json.contains("rejected")) {
+    Refuse("a preference, not a row; learn from it with agent_rl --algorithm dpo --pairs FILE");
+  }
   if (json.contains("tree") && json.contains("nodes")) {
     Refuse("the provenance of a row, not the row; name the file of rows beside it");
   }

@@ -19,7 +19,8 @@ std::string Sentences(std::string_view first, std::string_view second) {
   return fmt::format("{}{}{}", first, first.empty() || second.empty() ? "" : " ", second);
 }
 
-// `response` with `first` before its thought.
+}  // namespace
+
 std::string SaidFirst(std::string_view first, std::string_view response) {
   constexpr std::string_view kThought = "Thought:";
   const size_t at = response.rfind(kThought);
@@ -27,8 +28,6 @@ std::string SaidFirst(std::string_view first, std::string_view response) {
   const size_t end = at + kThought.size();
   return fmt::format("{} {}{}", response.substr(0, end), first, response.substr(end));
 }
-
-}  // namespace
 
 void TakeOutRevisionTurn(std::string_view where, std::string_view reply, Trajectory& trajectory) {
   std::vector<SplicedTurn>& turns = trajectory.turns;

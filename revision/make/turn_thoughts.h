@@ -21,6 +21,9 @@ namespace agentr {
 // MendThoughts writes the words.
 void TakeOutRevisionTurn(std::string_view where, std::string_view reply, Trajectory& trajectory);
 
+// `response` with `first` before its thought.
+std::string SaidFirst(std::string_view first, std::string_view response);
+
 // `mode`: "keep" leaves the thoughts as they are. "agree" refuses a row with a trained turn whose
 // thought contradicts its action or what the row shows (RevisionHints::ThoughtFits); if the turn is
 // before the mistake, it is not trained, and the row stays. "rewrite" replaces each trained turn by

@@ -10,6 +10,7 @@
 #include "mcts/tree_file.h"
 #include "rows/provenance.h"
 #include "rows/row_reader.h"
+#include "tests/common/fatal_error.h"
 #include "tests/revision/hand_tree.h"
 
 namespace agentr {
@@ -157,6 +158,20 @@ TEST_F(RowFormatTest, ShareGptIsThatOfAgentGym) {
             (ordered_json{{"from", "human"}, {"loss", nullptr}, {"value", "Play."}}));
   EXPECT_EQ(row["conversations"][5]["from"], "gpt");
   EXPECT_EQ(row["conversations"][5]["loss"], false);
+}
+
+TEST_F(RowFormatTest, APreferenceIsWrittenWhereThereIsOne) {
+  EXPECT_EQ(LineOf("preference"), "") << "no step of it was refused";
+  NewRow row;
+  row.provenance = std::make_shared<const ordered_json>(ordered_json{{"task", 3}});
+  row.correction = RowPreference{
+      {{"user", "Play."}}, {"assistant", "right", "a thought"}, {"assistant", "wrong"}};
+  const ordered_json line = Parsed(MakeRowFormat("preference")->Line(row));
+  EXPECT_EQ(line, ordered_json::parse(R"({"prompt": [{"role": "user", "content": "Play."}],
+      "chosen": [{"role": "assistant", "content": "right", "reasoning_content": "a thought"}],
+      "rejected": [{"role": "assistant", "content": "wrong"}], "provenance": {"task": 3}})"));
+  EXPECT_THAT(FatalErrorOf([&] { ReadRow(line.dump()); }),
+              ::testing::HasSubstr("agent_rl --algorithm dpo --pairs"));
 }
 
 // A trainer without marks of messages trains the same turns, each behind the same turns.
