@@ -182,10 +182,11 @@ std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name, const ChatEncode
     return std::make_unique<RowFormat>(".provenance.jsonl",
                                        [](const NewRow& row) { return LineOf(*row.provenance); });
   }
-  throw FatalError(ExitCode::kUsage, fmt::format("--format: \"{}\" is not agent-r, messages, "
-                                                 "sharegpt, prompt_completion, last_turn, tokens or "
-                                                 "preference",
-                                                 name));
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("--format: \"{}\" is not agent-r, messages, "
+                               "sharegpt, prompt_completion, last_turn, tokens or "
+                               "preference",
+                               name));
 }
 
 std::vector<std::unique_ptr<RowFormat>> MakeRowFormats(const std::vector<std::string>& names,

@@ -15,11 +15,11 @@
 
 namespace agentr {
 
-// The preference of a row whose last bad step was refused, and whose next trained turn takes another
-// action; nullopt for other rows. What the chosen turn admits first, the rejected one says too, so
-// that the two differ in what follows from it. In the prompt the rejected turn and the refusal stand
-// `repeats` more times: who said it again must not say it a third time. A step that the agent did
-// not say itself (mcts_collect --slip) is not repeated.
+// The preference of a row whose last bad step was refused, and whose next trained turn takes
+// another action; nullopt for other rows. What the chosen turn admits first, the rejected one says
+// too, so that the two differ in what follows from it. In the prompt the rejected turn and the
+// refusal stand `repeats` more times: who said it again must not say it a third time. A step that
+// the agent did not say itself (mcts_collect --slip) is not repeated.
 std::optional<RowPreference> CorrectionOf(const Trajectory& trajectory, int repeats);
 
 }  // namespace agentr
