@@ -52,10 +52,10 @@ determines: agent_rl
 --dpo_length_normalized --dpo_likelihood --draws --entropy_coefficient --environments
 --episodes --eval_greedy --expectile --gae_lambda --gamma --groups --grpo_clip --grpo_clip_high
 --grpo_divide_by_std --grpo_kl --grpo_loss --grpo_overlong --inverse_temperature --keep_share
---level --max_task --min_task --mission --noise --normalize_advantages --player --ppo_epochs
---recurrence --replay_capacity --reward_scale --split --step_advantage --step_return --steps
---subset --tau --token_baseline --transitions --trees --trees_model --updates
---value_activation --value_clip --value_coefficient --value_width --warmup_iterations
+--level --max_task --min_task --mission --noise --normalize_advantages --pairs --player
+--ppo_epochs --recurrence --replay_capacity --reward_scale --split --step_advantage
+--step_return --steps --subset --tau --token_baseline --transitions --trees --trees_model
+--updates --value_activation --value_clip --value_coefficient --value_width --warmup_iterations
 --weight_limit
 determines: agent_rl agent_train
 --adam_beta1 --adam_beta2 --adam_epsilon --from_scratch --initial_attention --lora_alpha
@@ -144,8 +144,8 @@ output: lm_server
 output: mcts_collect
 --mix_options --sample --task_type --tree_format
 output: path_collect
---audit --dedup --format --max_row_tokens --overwrite --parquet --revision_thinking
---revision_turn --show --train_prefix --turn_thoughts --unclean
+--audit --dedup --format --max_row_tokens --overwrite --parquet --preference_repeats
+--revision_thinking --revision_turn --show --train_prefix --turn_thoughts --unclean
 output: self_train
 --iterations
 output: store_status
