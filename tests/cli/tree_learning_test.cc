@@ -88,6 +88,25 @@ TEST_F(TreeLearning, PreferencesAreWrittenForPeopleAndLearned) {
   EXPECT_GT(metrics.back()["train"]["margin"], 0);
 }
 
+// The turn that mends is preferred to the refused turn again.
+TEST_F(TreeLearning, WhatRowsCorrectIsLearnedFromAFileOfPairs) {
+  Collect({"--planner_error_rate", "0.5"});
+  MustRun("path_collect", {"--revise", "1", "--revision_turn", "next", "--format", "preference"});
+  const std::string pairs = "path_result/textcraft_centric.preference.jsonl";
+  const auto rows = LinesOf(folder_.path() / pairs);
+  ASSERT_GT(rows.size(), 3U);
+  for (const auto& row : rows) {
+    EXPECT_THAT(row["prompt"].back()["content"], HasSubstr("Could not"));
+    EXPECT_NE(row["chosen"][0]["content"], row["rejected"][0]["content"]);
+  }
+  MustRun("agent_rl", {"--algorithm", "dpo", "--pairs", pairs, "--name", "pairs", "--model_dir",
+                       "tiny", "--iterations", "2", "--updates", "4", "--batch", "8", "--lr",
+                       "1e-3", "--model_threads", "1"});
+  const auto metrics = Metrics("pairs");
+  ASSERT_EQ(metrics.size(), 2U);
+  EXPECT_GT(metrics.back()["train"]["margin"], metrics.front()["train"]["margin"]);
+}
+
 TEST_F(TreeLearning, AwrAndTreeGrpoLearnFromAllResponses) {
   Collect();
   for (const std::string algorithm : {"awr", "tree_grpo"}) {
