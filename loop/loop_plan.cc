@@ -83,6 +83,11 @@ class IterationPlan {
     if (o_.method == "direct-revision" && data_type == kRevisedRows) {
       stage.arguments.emplace_back(Argument("verifier", "none"));
     }
+    if (o_.prefer_steps > 0 && data_type == kRevisedRows) {
+      for (const char* format : {"agent-r", "messages", "preference"}) {
+        stage.arguments.emplace_back(Argument("format", format));
+      }
+    }
     return With(o_.revise, task, std::move(stage));
   }
 
@@ -91,19 +96,15 @@ class IterationPlan {
     const int from = o_.train_from == "start" ? 0 : at_ - 1;
     Append(stage, {Argument("model_dir", ModelAfter(o_, from).string()),
                    Argument("name", kModelName), Argument("merge_adapters", "1"), Seed()});
-    if (o_.chat_template != "auto") Append(stage, {Argument("chat_template", o_.chat_template)});
+    AddTemplate(stage);
     if (!o_.chat_kwargs.empty()) Append(stage, {Argument("chat_kwargs", o_.chat_kwargs)});
     // What a training has made is a whole model.
     if (!o_.base_model.empty() && from == 0) Append(stage, {Argument("base_model", o_.base_model)});
-    const int first = o_.rows == "all" ? 1 : at_;
-    for (int iteration = first; iteration <= at_; ++iteration) {
+    for (int iteration = FirstRows(); iteration <= at_; ++iteration) {
       for (const std::string& task : o_.tasks) {
         for (const std::string& type : data_types) {
-          const fs::path rows =
-              IterationPlan(o_, iteration).MakeFor(task, "revise_" + type, "").folder /
-              fmt::format("{}_{}.messages.jsonl", task, type);
           stage.arguments.emplace_back(
-              Argument("data", rows.string() + WeightOf(type, at_ - first + 1)));
+              Argument("data", RowsOf(iteration, task, type, "messages") + WeightOf(type)));
         }
       }
     }
@@ -111,12 +112,37 @@ class IterationPlan {
       stage.arguments.emplace_back(Argument("data", path));
     }
     if (o_.train_tokens > 0) {
-      const auto iterations = static_cast<uint64_t>(at_ - first + 1);
+      const auto iterations = static_cast<uint64_t>(IterationsOfRows());
       stage.arguments.emplace_back(
           Argument("train_tokens", std::to_string(o_.train_tokens * iterations)));
     }
     AddArguments(stage, o_.train);
     return stage;
+  }
+
+  // The values are those of configs/rl/corrections.toml, where their reasons are.
+  LoopStage Prefer() const {
+    LoopStage stage = Make("prefer", kPrefers);
+    Append(stage, {Argument("algorithm", "dpo"), Argument("model_dir", Trained(o_, at_).string()),
+                   Argument("name", kModelName), Seed()});
+    AddTemplate(stage);
+    for (int iteration = FirstRows(); iteration <= at_; ++iteration) {
+      for (const std::string& task : o_.tasks) {
+        stage.arguments.emplace_back(
+            Argument("pairs", RowsOf(iteration, task, kRevisedRows, "preference")));
+      }
+    }
+    Append(stage, {Argument("iterations", std::to_string(o_.prefer_steps * IterationsOfRows())),
+                   Argument("updates", "1"), Argument("batch", "8"), Argument("lr", "1e-5"),
+                   Argument("dpo_beta", "0.1"), Argument("dpo_likelihood", "0.5"),
+                   Argument("max_length", "2048")});
+    AddArguments(stage, o_.prefer);
+    return stage;
+  }
+
+  // The model that agent_train makes in `iteration`.
+  static fs::path Trained(const SelfTrainOptions& o, int iteration) {
+    return IterationFolder(o, iteration) / "train" / kModelName / "model";
   }
 
   LoopStage Evaluate(const std::string& task) const { return MakeEvaluation(task, "evaluate", 1); }
@@ -154,13 +180,28 @@ class IterationPlan {
     return With(o_.evaluate, task, std::move(stage));
   }
 
+  // The first iteration whose rows the trainings of this one use.
+  int FirstRows() const { return o_.rows == "all" ? 1 : at_; }
+  int IterationsOfRows() const { return at_ - FirstRows() + 1; }
+
+  std::string RowsOf(int iteration, const std::string& task, const std::string& data_type,
+                     std::string_view format) const {
+    const fs::path folder =
+        IterationPlan(o_, iteration).MakeFor(task, "revise_" + data_type, "").folder;
+    return (folder / fmt::format("{}_{}.{}.jsonl", task, data_type, format)).string();
+  }
+
+  void AddTemplate(LoopStage& stage) const {
+    if (o_.chat_template != "auto") Append(stage, {Argument("chat_template", o_.chat_template)});
+  }
+
   // What follows the path of rows in --data. The rows of several iterations share the weight of
   // their type, so that the mixture stays the same: if every iteration added its own weight, the
   // demonstrations' share would fall, and what they keep from being forgotten would be.
-  std::string WeightOf(const std::string& data_type, int iterations) const {
+  std::string WeightOf(const std::string& data_type) const {
     if (!HasWeights(o_)) return "";
     const bool revised = data_type == kRevisedRows && o_.revised_weight > 0;
-    return fmt::format(":{:.6g}", (revised ? o_.revised_weight : 1.0) / iterations);
+    return fmt::format(":{:.6g}", (revised ? o_.revised_weight : 1.0) / IterationsOfRows());
   }
 
   std::string ModelBefore() const { return ModelAfter(o_, at_ - 1).string(); }
@@ -239,6 +280,11 @@ void Declare(OptionSet& set, SelfTrainOptions& o) {
           "Trained tokens for the rows of one iteration; a training on the rows of several (--rows "
           "all) has as many times more (0: what --train says)")
       .Range(0, kMostTrainTokens);
+  set.Add("--prefer_steps", o.prefer_steps,
+          "Optimiser steps of a second training behind each, by agent_rl: DPO on what the revised "
+          "rows correct, so that behind a refusal the turn that mends is preferred to the refused "
+          "one again; as many times more for the rows of several iterations (--rows all). 0: none")
+      .Range(0, 100000);
   set.Add("--attempts", o.attempts,
           "Episodes of each task in a second evaluation, sampled, for avg@k and pass@k; 0: none")
       .Min(0);
@@ -255,6 +301,8 @@ void Declare(OptionSet& set, SelfTrainOptions& o) {
       "before it, as in webshop:--max=100, only for that task, in each of these lists");
   set.AddArguments("--revise", o.revise, "An additional argument of path_collect (repeatable)");
   set.AddArguments("--train", o.train, "An additional argument of agent_train (repeatable)");
+  set.AddArguments("--prefer", o.prefer,
+                   "An additional argument of agent_rl, with --prefer_steps (repeatable)");
   set.AddArguments("--evaluate", o.evaluate, "An additional argument of agent_eval (repeatable)");
 }
 
@@ -285,6 +333,12 @@ void Check(const SelfTrainOptions& o) {
   if (o.alpha.empty()) {
     throw FatalError(ExitCode::kUsage, "--alpha has no value: give one, or one per iteration");
   }
+  if (o.prefer_steps > 0 && o.method != "agent-r" && o.method != "direct-revision") {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--prefer_steps learns from revised rows, and --method {} makes "
+                                 "none. Cure: --method agent-r, or --prefer_steps 0",
+                                 o.method));
+  }
   CheckDemonstrations(o);
 }
 
@@ -294,7 +348,9 @@ fs::path LoopFolder(const SelfTrainOptions& options) {
 
 fs::path ModelAfter(const SelfTrainOptions& options, int iteration) {
   if (iteration == 0 || options.method == "search-only") return options.model_dir;
-  return IterationFolder(options, iteration) / "train" / kModelName / "model";
+  return options.prefer_steps > 0
+             ? IterationFolder(options, iteration) / "prefer" / kModelName / "model"
+             : IterationPlan::Trained(options, iteration);
 }
 
 void AddArguments(LoopStage& stage, const std::vector<Secret>& further) {
@@ -303,7 +359,7 @@ void AddArguments(LoopStage& stage, const std::vector<Secret>& further) {
   };
   for (const Secret& argument : further) {
     const std::string flag = flag_of(argument);
-    if (flag == "--data") continue;
+    if (flag == "--data" || flag == "--pairs") continue;
     std::erase_if(stage.arguments, [&](const Secret& own) { return flag_of(own) == flag; });
   }
   stage.arguments.insert(stage.arguments.end(), further.begin(), further.end());
@@ -331,6 +387,7 @@ std::vector<LoopStage> PlanLoop(const SelfTrainOptions& o) {
     }
     if (o.method == "search-only") continue;
     stages.push_back(plan.Train(types));
+    if (o.prefer_steps > 0) stages.push_back(plan.Prefer());
     evaluate(plan);
   }
   return stages;

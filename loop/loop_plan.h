@@ -5,7 +5,8 @@
 //                   iteration_1/{collect,revise_centric,revise_good,train,evaluate}/…
 //                   iteration_1/sample/…                with --attempts
 //                   iteration_1/slip/…                  with --eval_slip
-//                   iteration_1/train/model/model       the model that iteration 1 made
+//                   iteration_1/train/model/model       the model that iteration 1 made, or, with
+//                   iteration_1/prefer/model/model      --prefer_steps, this one, made from it
 //                   iteration_1/collect_webshop/…       with several tasks, one stage for each
 //                   loop.json                           what is finished: loop_record.h
 #pragma once
@@ -43,6 +44,9 @@ struct SelfTrainOptions {
   // as many, because with the same number it sees each row a third as often. 0: agent_train's own
   // rule.
   uint64_t train_tokens = 0;
+  // Optimiser steps of a second training behind each, on the preferences of the rows of one
+  // iteration (revision/make/correction.h); with the rows of several as many times more. 0: none.
+  int prefer_steps = 0;
   int attempts = 0;      // episodes of each task in a second, sampled evaluation; 0: none
   double eval_slip = 0;  // probability of a slip in a further evaluation; 0: none
   uint64_t seed = 0;
@@ -53,7 +57,7 @@ struct SelfTrainOptions {
   std::string base_model;  // of `model_dir`, if that is an adapter
   // Further arguments of the programs, such as "--iterations=8"; "webshop:--iterations=8" is only
   // for that task.
-  std::vector<Secret> collect, revise, train, evaluate;
+  std::vector<Secret> collect, revise, train, prefer, evaluate;
 };
 
 void Declare(OptionSet& set, SelfTrainOptions& options);
@@ -69,11 +73,12 @@ inline constexpr const char* kGoodRows = "good";
 inline constexpr const char* kCollects = "mcts_collect";
 inline constexpr const char* kRevises = "path_collect";
 inline constexpr const char* kTrains = "agent_train";
+inline constexpr const char* kPrefers = "agent_rl";
 inline constexpr const char* kEvaluates = "agent_eval";
 
 struct LoopStage {
   std::string name;               // "iteration_1/collect"; unique
-  std::string program;            // kCollects | kRevises | kTrains | kEvaluates
+  std::string program;            // kCollects | kRevises | kTrains | kPrefers | kEvaluates
   int iteration = 0;              // 0: the start model
   std::vector<Secret> arguments;  // such as --store=postgresql://USER:PASSWORD@HOST/DATABASE
   std::filesystem::path folder;   // folder of its results
@@ -88,7 +93,7 @@ std::filesystem::path ModelAfter(const SelfTrainOptions& options, int iteration)
 std::vector<LoopStage> PlanLoop(const SelfTrainOptions& options);
 
 // Adds `further` arguments to those of the stage. An argument with the same flag replaces the
-// stage's own, except that --data is added.
+// stage's own, except that --data and --pairs are added.
 void AddArguments(LoopStage& stage, const std::vector<Secret>& further);
 
 }  // namespace agentr

@@ -15,6 +15,7 @@
 #include "loop/loop_record.h"
 #include "mcts/mcts_collect.h"
 #include "revision/path_collect.h"
+#include "rl/agent_rl.h"
 #include "training/agent_train.h"
 #include "training/model/weight_snapshot.h"
 
@@ -28,12 +29,16 @@ template <typename Options>
 void CheckForLoop(const Options& /*options*/) {}
 
 // More processes would be started as copies of the program that runs the loop.
-void CheckForLoop(const AgentTrainOptions& options) {
-  if (options.distributed.processes <= 1) return;
+void CheckForLoop(const DistributedOptions& options) {
+  if (options.processes <= 1) return;
   throw FatalError(ExitCode::kUsage,
                    "--processes: in self_train the trainings run in its own process; train with "
-                   "agent_train --processes, or leave the option out");
+                   "agent_train or agent_rl --processes, or leave the option out");
 }
+
+void CheckForLoop(const AgentTrainOptions& options) { CheckForLoop(options.distributed); }
+
+void CheckForLoop(const AgentRlOptions& options) { CheckForLoop(options.distributed); }
 
 void CheckForLoop(const PathCollectOptions& options) {
   const std::string& type = options.revise.data_type;
@@ -74,6 +79,10 @@ ExitCode Train(const AgentTrainOptions& options, const OptionSet& set, LoopWorkb
   return AgentTrain(options, set, listener);
 }
 
+ExitCode Prefer(const AgentRlOptions& options, const OptionSet& set, LoopWorkbench& workbench) {
+  return AgentRl(options, set, &workbench);
+}
+
 // The last run in a program's run.json.
 Json LastRun(const fs::path& folder) {
   const Json file = ReadJsonFile(folder / "run.json");
@@ -111,6 +120,11 @@ Json StepsOf(const LoopStage& stage) {
   return {{"steps", run.at("steps")}};
 }
 
+Json IterationsOf(const LoopStage& stage) {
+  const Json run = LastRun(stage.folder / OptionOf(stage, "name"));
+  return {{"iterations", run.at("iterations")}};
+}
+
 Json SummaryOf(const LoopStage& stage) {
   Json summary = ReadJsonFile(EvaluationFolder(stage) / "summary.json");
   summary.erase("options");
@@ -124,10 +138,11 @@ struct LoopProgram {
   Json (*result)(const LoopStage& stage);
 };
 
-constexpr std::array<LoopProgram, 4> kLoopPrograms = {
+constexpr std::array<LoopProgram, 5> kLoopPrograms = {
     {{kCollects, &RunJob<MctsCollectOptions, &MctsCollect>, &TreesOf},
      {kRevises, &RunJob<PathCollectOptions, &PathCollect>, &RowsOf},
      {kTrains, &RunJob<AgentTrainOptions, &Train>, &StepsOf},
+     {kPrefers, &RunJob<AgentRlOptions, &Prefer>, &IterationsOf},
      {kEvaluates, &RunJob<AgentEvalOptions, &AgentEval>, &SummaryOf}}};
 
 const LoopProgram& ProgramOf(const LoopStage& stage) {

@@ -22,14 +22,22 @@ namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-// Leaves out the loop's own files without rows, because a training cannot read them; a search may
-// find nothing to revise.
+// True for an argument that names rows or preferences to learn from.
+bool NamesRows(const std::string& argument) {
+  return argument.starts_with("--data=") || argument.starts_with("--pairs=");
+}
+
+bool Learns(const LoopStage& stage) {
+  return stage.program == kTrains || stage.program == kPrefers;
+}
+
+// Leaves out the loop's own files without rows or preferences, because a training cannot read them;
+// a search may find nothing to revise.
 LoopStage WithoutEmptyFiles(LoopStage stage, const fs::path& loop_folder) {
   std::erase_if(stage.arguments, [&](const Secret& given) {
     const std::string& argument = given.Reveal();
-    constexpr std::string_view kData = "--data=";
-    if (!argument.starts_with(kData)) return false;
-    std::string path = argument.substr(kData.size());
+    if (!NamesRows(argument)) return false;
+    std::string path = argument.substr(argument.find('=') + 1);
     if (!fs::exists(path)) path = path.substr(0, path.find_last_of(':'));
     const bool own = path.starts_with((loop_folder / "").string());
     if (!own || !fs::exists(path) || fs::file_size(path) > 0) return false;
@@ -37,13 +45,17 @@ LoopStage WithoutEmptyFiles(LoopStage stage, const fs::path& loop_folder) {
     return true;
   });
   for (const Secret& argument : stage.arguments) {
-    if (argument.Reveal().starts_with("--data=")) return stage;
+    if (NamesRows(argument.Reveal())) return stage;
   }
-  throw FatalError(ExitCode::kIncomplete,
-                   fmt::format("stage {} has nothing to train on: the search found no path that is "
-                               "good enough. Usual cures: more tasks or iterations in --collect, a "
-                               "lower --alpha, a start model that solves some tasks",
-                               stage.name));
+  throw FatalError(
+      ExitCode::kIncomplete,
+      fmt::format("stage {} has nothing to train on: {}", stage.name,
+                  stage.program == kPrefers
+                      ? "no row corrects a refused step. Usual cures: more tasks or iterations in "
+                        "--collect, or --prefer_steps 0"
+                      : "the search found no path that is good enough. Usual cures: more tasks or "
+                        "iterations in --collect, a lower --alpha, a start model that solves some "
+                        "tasks"));
 }
 
 // What the trainings must know of the program's model options.
@@ -88,8 +100,7 @@ ExitCode SelfTrain(const SelfTrainOptions& asked, const OptionSet& resolved, Wor
                fmt::join(Redacted(stage.arguments), " "));
     std::fflush(stdout);
     const auto begin = std::chrono::steady_clock::now();
-    const ExitCode exit =
-        RunStage(stage.program == kTrains ? WithoutEmptyFiles(stage, folder) : stage, bench);
+    const ExitCode exit = RunStage(Learns(stage) ? WithoutEmptyFiles(stage, folder) : stage, bench);
     if (exit == ExitCode::kIncomplete) {
       spdlog::warn("stage {} left out some tasks; the loop continues with the others", stage.name);
     } else if (exit != ExitCode::kOk) {

@@ -41,13 +41,13 @@ class TreeDataReader {
   }
 
   TreeData Read() {
-    const std::filesystem::path folder = !options_.pairs.empty()     ? ReadPairs()
-                                         : options_.episodes.empty() ? ReadTrees()
-                                                                     : ReadEpisodeGroups();
+    const std::string place = !options_.pairs.empty()     ? ReadPairs()
+                              : options_.episodes.empty() ? ReadTrees().string()
+                                                          : ReadEpisodeGroups().string();
     data_.counts.items = static_cast<int64_t>(data_.items.size());
     if (data_.items.empty()) {
       throw FatalError(ExitCode::kUsage,
-                       fmt::format("nothing can be learned from what is in {}: {}", folder.string(),
+                       fmt::format("nothing can be learned from what is in {}: {}", place,
                                    fmt::join(WhyNothing(), "; ")));
     }
     data_.hash = Hash();
@@ -70,13 +70,14 @@ class TreeDataReader {
     return input.folder;
   }
 
-  std::filesystem::path ReadPairs() {
-    const std::filesystem::path file = options_.pairs;
-    for (const WrittenPreference& pair : ReadPreferences(file)) {
-      AddPair(encoder_.Encode(pair.prompt, pair.chosen),
-              encoder_.Encode(pair.prompt, pair.rejected));
+  std::string ReadPairs() {
+    for (const std::string& file : options_.pairs) {
+      for (const WrittenPreference& pair : ReadPreferences(file)) {
+        AddPair(encoder_.Encode(pair.prompt, pair.chosen),
+                encoder_.Encode(pair.prompt, pair.rejected));
+      }
     }
-    return file;
+    return fmt::format("{}", fmt::join(options_.pairs, ", "));
   }
 
   std::filesystem::path ReadEpisodeGroups() {

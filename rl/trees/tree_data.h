@@ -24,8 +24,8 @@ class OptionSet;
 
 struct TreeDataOptions {
   TreeInputOptions input;
-  std::string episodes;  // a folder of agent_eval with groups of episodes instead (grpo)
-  std::string pairs;     // a file of preferences instead (dpo; preference_file.h)
+  std::string episodes;            // a folder of agent_eval with groups of episodes instead (grpo)
+  std::vector<std::string> pairs;  // files of preferences instead (dpo; preference_file.h)
   PreferenceOptions preferences;
   int max_pairs_per_task = 0;                     // 0: all
   bool divide_by_std = true;                      // tree_grpo: GrpoOptions::divide_by_std

@@ -131,8 +131,9 @@ void Declare(OptionSet& set, TreeLearningOptions& o) {
           "grpo: episodes of agent_eval with --attempts, OUTPUT_DIR/TASK/MODEL_local; those of one "
           "task are a group. Empty: it plays --task itself");
   set.Add("--pairs", o.data.pairs,
-          "dpo: a file of preferences instead of trees, as path_collect --data_type preferences "
-          "writes them: {\"prompt\": [messages], \"chosen\": [message], \"rejected\": [message]}");
+          "dpo: a file of preferences instead of trees (repeatable), as path_collect --data_type "
+          "preferences or --format preference writes it: {\"prompt\": [messages], \"chosen\": "
+          "[message], \"rejected\": [message]}");
   set.Add("--trees_model", o.data.input.model_name,
           "Name of the model whose trees are used (default: that of the newest trees)");
   set.Add("--min_task", o.data.input.min, "First task id").Min(0);

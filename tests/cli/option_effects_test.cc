@@ -98,8 +98,8 @@ determines: path_collect
 determines: path_collect self_train
 --alpha --beta --revise
 determines: self_train
---collect --demonstrations --eval_slip --evaluate --method --revised_weight --rows --train
---train_from
+--collect --demonstrations --eval_slip --evaluate --method --prefer --prefer_steps
+--revised_weight --rows --train --train_from
 output: agent_eval
 --arm --attempts --compare --compare_json --model_type --revision_window --success --thoughts
 output: agent_eval agent_report agent_rl agent_train env_check env_server lm_server make_demos

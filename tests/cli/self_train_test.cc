@@ -169,6 +169,51 @@ TEST_F(SelfTrain, SearchesRevisesTrainsAndEvaluatesAgainAndAgain) {
   EXPECT_THAT(narrow.err, HasSubstr("--kv_dtype \"auto\" there"));
 }
 
+// The tiny model has nothing to correct; the scripted player, whose trees are revised here, has.
+TEST_F(SelfTrain, BehindEachTrainingCorrectionsArePreferred) {
+  const Outcome searched =
+      RunProgram("mcts_collect",
+                 {"--task=textcraft", "--min=31", "--max=37", "--planner_error_rate=0.5",
+                  "--model_name=planner", "--output_dir=trees"},
+                 folder_.path());
+  ASSERT_EQ(searched.exit, 0) << searched.err;
+  std::vector<std::string> arguments = Arguments("a", {"--prefer_steps=4"});
+  for (const char* revise : {"input_dir=trees", "model_name=planner", "revision_turn=next"}) {
+    arguments.push_back(fmt::format("--revise=--{}", revise));
+  }
+  for (const char* prefer : {"lr=1e-3", "model_threads=1"}) {
+    arguments.push_back(fmt::format("--prefer=--{}", prefer));
+  }
+  const auto run = [&] { return RunProgram("self_train", arguments, folder_.path()); };
+  const Outcome outcome = run();
+  ASSERT_EQ(outcome.exit, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(Stages("a")[5]["stage"], "iteration_1/prefer");
+  EXPECT_EQ(Stages("a")[5]["result"]["iterations"], 4);
+  const auto preferred = [&](int i) {
+    return Result("a") / fmt::format("iteration_{}/prefer/model/model/model.safetensors", i);
+  };
+  EXPECT_NE(Sha256(ReadFile(preferred(1))), Sha256(ReadFile(Weights("a", 1))));
+  EXPECT_NE(Sha256(ReadFile(preferred(2))), Sha256(ReadFile(Weights("a", 2))));
+  // The evaluation had its weights.
+  const std::string model = preferred(2).parent_path().string();
+  const Outcome alone =
+      RunProgram("agent_eval",
+                 {"--task=textcraft", "--model_dir=" + model, "--model_name=model", "--max=4",
+                  "--max_steps=3", "--max_new_tokens=4", "--model_threads=1", "--output_dir=alone"},
+                 folder_.path());
+  ASSERT_EQ(alone.exit, 0) << alone.err;
+  const std::string summary = "textcraft/model_local/summary.json";
+  EXPECT_EQ(ReadFile(folder_.path() / "alone" / summary),
+            ReadFile(Result("a") / "iteration_2/evaluate" / summary));
+  const Outcome again = run();
+  EXPECT_EQ(again.exit, 0) << again.err;
+  EXPECT_THAT(again.out, Not(HasSubstr("\n== iteration")));
+
+  const Outcome none = Run("b", {"--prefer_steps=4"});
+  EXPECT_EQ(none.exit, 1) << none.err;
+  EXPECT_THAT(none.err, HasSubstr("iteration_1/prefer has nothing to train on: no row corrects"));
+}
+
 TEST_F(SelfTrain, KilledAtAnyMomentItComesToTheSame) {
   ASSERT_EQ(Run("whole").exit, 0);
   // Behind one more stage than before, at any moment of the next.

@@ -296,6 +296,53 @@ TEST(LoopPlan, FurtherArgumentsTakeThePlaceOfItsOwn) {
                        "textcraft_good.messages.jsonl"));
 }
 
+TEST(LoopPlan, ASecondTrainingPrefersWhatTheRowsCorrect) {
+  SelfTrainOptions options = Options(2);
+  options.rows = "all";
+  options.train_from = "start";
+  options.chat_template = "chatml";
+  EXPECT_THAT(Names(PlanLoop(options)), Not(Contains("iteration_1/prefer")));
+  options.prefer_steps = 30;
+  options.prefer = {"--lr=1e-6", "--pairs=more.jsonl"};
+  const auto plan = PlanLoop(options);
+  EXPECT_THAT(
+      Names(plan),
+      ElementsAre("iteration_0/evaluate", "iteration_1/collect", "iteration_1/revise_centric",
+                  "iteration_1/revise_good", "iteration_1/train", "iteration_1/prefer",
+                  "iteration_1/evaluate", "iteration_2/collect", "iteration_2/revise_centric",
+                  "iteration_2/revise_good", "iteration_2/train", "iteration_2/prefer",
+                  "iteration_2/evaluate"));
+  const std::string folder = "loop_result/loop/iteration_";
+  EXPECT_THAT(Stage(plan, "iteration_1/revise_centric").arguments, Contains("--format=preference"));
+  EXPECT_THAT(Stage(plan, "iteration_1/revise_good").arguments,
+              Not(Contains("--format=preference")));
+  const auto& first = Stage(plan, "iteration_1/prefer").arguments;
+  const auto& second = Stage(plan, "iteration_2/prefer").arguments;
+  const std::string pairs =
+      "--pairs=" + folder + "1/revise_centric/textcraft_centric.preference.jsonl";
+  EXPECT_THAT(first, Contains("--model_dir=" + folder + "1/train/model/model"));
+  EXPECT_THAT(first, Contains(pairs));
+  EXPECT_THAT(first, Contains("--pairs=more.jsonl"));
+  EXPECT_THAT(first, Contains("--iterations=30"));
+  EXPECT_THAT(first, Contains("--lr=1e-6"));
+  EXPECT_THAT(first, Not(Contains("--lr=1e-5")));
+  EXPECT_THAT(first, Contains("--chat_template=chatml"));
+  EXPECT_THAT(first, Contains("--seed=1"));
+  EXPECT_THAT(second, Contains(pairs));
+  EXPECT_THAT(second, Contains("--iterations=60"));
+  EXPECT_THAT(second, Contains("--seed=2"));
+  // What it makes is the model of the iteration.
+  for (const char* stage : {"iteration_1/evaluate", "iteration_2/collect"}) {
+    EXPECT_THAT(Stage(plan, stage).arguments,
+                Contains("--model_dir=" + folder + "1/prefer/model/model"))
+        << stage;
+  }
+  EXPECT_THAT(Stage(plan, "iteration_2/train").arguments, Contains("--model_dir=start"));
+  EXPECT_NO_THROW(Check(options));
+  options.method = "good-only";
+  EXPECT_THROW(Check(options), FatalError);
+}
+
 TEST(LoopPlan, AModelIsNeeded) {
   EXPECT_THROW(Check(SelfTrainOptions{}), FatalError);
   SelfTrainOptions options = Options(1);

@@ -58,7 +58,7 @@ class ReadTreeDataTest : public ::testing::Test {
     const std::filesystem::path file = folder_.path() / "pairs.jsonl";
     WriteFileAtomically(file, lines);
     TreeDataOptions options = options_;
-    options.pairs = file.string();
+    options.pairs = {file.string()};
     return ReadTreeData(options, TreeAlgorithmKind::kDpo, text_);
   }
 
