@@ -78,6 +78,7 @@ struct AgentRlOptions {
   std::string name;  // empty: the algorithm and what it plays
   uint64_t seed = 0;
   int threads = 0;
+  std::string dtype = "float32";  // float32 | bfloat16 (dpo, awr), for computing
   int iterations = 100;
   int save_every = 10;
   int keep_checkpoints = 2;

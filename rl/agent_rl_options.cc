@@ -133,6 +133,10 @@ void Declare(OptionSet& set, AgentRlOptions& o) {
   set.Add("--model_threads", o.threads, "Threads on the CPU; 0: all cores that the process may use")
       .Min(0)
       .OnlySpeed();
+  set.Add("--dtype", o.dtype,
+          "Type for computing: float32 or, of dpo and awr, bfloat16, which is faster on processors "
+          "that multiply it; weights and their moments are float32 in any case")
+      .OneOf({"float32", "bfloat16"});
   set.Group("Run");
   set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME").OnlyOutput();
   set.Add("--name", o.name, "Name of the run (default: the algorithm and what it plays)")
@@ -196,6 +200,12 @@ void Check(const AgentRlOptions& o) {
     throw FatalError(ExitCode::kUsage,
                      "--algorithm offline_archer learns from fixed episodes: name who plays them, "
                      "--player random or expert, or recorded ones, --transitions");
+  }
+  if (o.dtype != "float32" && o.algorithm != &MakeDpo && o.algorithm != &MakeAwr) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--dtype {}: --algorithm {} compares its probabilities with those "
+                                 "of the player, which must agree to 1e-4. Cure: leave it out",
+                                 o.dtype, NameOf(kAlgorithms, o.algorithm)));
   }
   if (PlaysTasks(o) && o.distributed.processes > 1) {
     throw FatalError(ExitCode::kUsage,

@@ -11,13 +11,14 @@ constexpr size_t kRoomForAction = 128;  // tokens of the context that prompts le
 
 }  // namespace
 
-// Learning from reward computes in float32: probabilities of the sampler and of the update must
-// agree to 1e-4.
+// What plays computes in float32: probabilities of the sampler and of the update must agree to
+// 1e-4.
 PolicyModel::PolicyModel(const AgentRlOptions& o)
     : config_(ReadModelConfig(o.start.dir)),
       tokenizer_(Tokenizer::Load(o.start.dir)),
       tokens_{TokenizerHash(o.start.dir), config_.vocab_size},
-      network_(config_, *FirstWeights(o.start, config_, o.seed), {}) {
+      network_(config_, *FirstWeights(o.start, config_, o.seed),
+               {.type = o.dtype == "bfloat16" ? at::kBFloat16 : at::kFloat}) {
   RequireRows(*tokenizer_, config_.vocab_size, o.start.dir);
   if (o.lora.rank > 0) {
     network_.TrainAdapters(o.lora, o.seed);

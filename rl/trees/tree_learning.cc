@@ -25,6 +25,12 @@ RowOrder OrderOf(const TreeData& data, const AgentRlOptions& o) {
   return RowOrder({pool}, o.experience.batch, o.seed);
 }
 
+// What the probabilities before training are of.
+std::string ReferenceModel(const AgentRlOptions& o) {
+  const std::string hash = ModelHash(o.start);
+  return o.dtype == "float32" ? hash : hash + " in " + o.dtype;
+}
+
 void SayWhatIsLearned(const TreeData& data, TreeAlgorithmKind kind) {
   const TreeDataCounts& c = data.counts;
   fmt::print("{} {}", c.items, kind == TreeAlgorithmKind::kDpo ? "preferences" : "responses");
@@ -56,7 +62,7 @@ class TreeLearning : public Algorithm {
     // The network still has its first weights, also when a run continues: its checkpoint is loaded
     // after this.
     if (objective_.NeedsReference()) {
-      objective_.UseReference(RlFolder(o_) / "reference.json", ModelHash(o_.start));
+      objective_.UseReference(RlFolder(o_) / "reference.json", ReferenceModel(o_));
     }
   }
 

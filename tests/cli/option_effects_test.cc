@@ -24,7 +24,7 @@ determines: agent_eval agent_rl agent_train lm_server mcts_collect model_convert
 self_train
 --base_model --model_dir
 determines: agent_eval agent_rl agent_train lm_server mcts_collect path_collect self_train
---chat_template
+--chat_template --dtype
 determines: agent_eval agent_rl agent_train make_demos mcts_collect path_collect self_train
 --seed
 determines: agent_eval agent_rl env_server mcts_collect path_collect self_train
@@ -32,7 +32,7 @@ determines: agent_eval agent_rl env_server mcts_collect path_collect self_train
 determines: agent_eval agent_rl mcts_collect
 --max_new_tokens --temperature
 determines: agent_eval agent_train lm_server mcts_collect path_collect self_train
---chat_kwargs --dtype
+--chat_kwargs
 determines: agent_eval env_server mcts_collect path_collect
 --style
 determines: agent_eval lm_server mcts_collect path_collect

@@ -35,11 +35,27 @@ class TreeLearning : public ::testing::Test {
   void Collect(const Arguments& more = {}) {
     MustRun("mcts_collect", Words("--task textcraft --min 31 --max 37") + more);
   }
-  Outcome Learn(const std::string& algorithm, const std::string& name, int processes = 1) {
-    return MustRun("agent_rl",
-                   {"--algorithm", algorithm, "--name", name, "--model_dir", "tiny", "--iterations",
-                    "3", "--updates", "4", "--batch", "16", "--lr", "1e-3", "--model_threads", "1",
-                    "--processes", std::to_string(processes)});
+  Outcome Learn(const std::string& algorithm, const std::string& name, int processes = 1,
+                const Arguments& more = {}) {
+    const Arguments own = {"--algorithm",
+                           algorithm,
+                           "--name",
+                           name,
+                           "--model_dir",
+                           "tiny",
+                           "--iterations",
+                           "3",
+                           "--updates",
+                           "4",
+                           "--batch",
+                           "16",
+                           "--lr",
+                           "1e-3",
+                           "--model_threads",
+                           "1",
+                           "--processes",
+                           std::to_string(processes)};
+    return MustRun("agent_rl", own + more);
   }
   std::vector<nlohmann::json> Metrics(const std::string& name) {
     return LinesOf(folder_.path() / "rl_result" / name / "metrics.jsonl");
@@ -105,6 +121,28 @@ TEST_F(TreeLearning, WhatRowsCorrectIsLearnedFromAFileOfPairs) {
   const auto metrics = Metrics("pairs");
   ASSERT_EQ(metrics.size(), 2U);
   EXPECT_GT(metrics.back()["train"]["margin"], metrics.front()["train"]["margin"]);
+}
+
+TEST_F(TreeLearning, WhatDoesNotPlayMayComputeInBfloat16) {
+  Collect();
+  for (const std::string algorithm : {"dpo", "awr"}) {
+    Learn(algorithm, algorithm);
+    Learn(algorithm, algorithm + "-narrow", 1, {"--dtype", "bfloat16"});
+    const auto wide = Metrics(algorithm), narrow = Metrics(algorithm + "-narrow");
+    ASSERT_EQ(wide.size(), narrow.size());
+    for (size_t i = 0; i < wide.size(); ++i) {
+      const double expected = wide[i]["train"]["loss"], loss = narrow[i]["train"]["loss"];
+      EXPECT_NE(loss, expected) << algorithm;
+      EXPECT_NEAR(loss, expected, 0.03 * std::abs(expected)) << algorithm;
+    }
+  }
+  const Outcome refused =
+      Program("agent_rl",
+              {"--algorithm", "tree_grpo", "--model_dir", "tiny", "--dtype", "bfloat16"},
+              folder_.path())
+          .Wait();
+  EXPECT_EQ(refused.exit, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--algorithm tree_grpo compares"));
 }
 
 TEST_F(TreeLearning, AwrAndTreeGrpoLearnFromAllResponses) {
