@@ -133,6 +133,8 @@ class RlRun {
 
  private:
   bool writes() const { return run_.writes(); }
+  // False if it learns from what others have played.
+  bool plays() const { return algorithm_->DataDescription().empty(); }
   void Open(Fingerprint fingerprint);
   void Restore(const nlohmann::json& saved);
   void CheckData(const nlohmann::json& saved) const;
@@ -238,7 +240,7 @@ void RlRun::TakeIterations(const std::atomic<bool>& stop) {
                  o_.iterations - state_.step, o_.iterations, run_.folder().string());
   }
   // Of no iterations it draws nothing.
-  Progress progress("iterations", "transitions", writes() ? o_.iterations : 0);
+  Progress progress("iterations", plays() ? "transitions" : "tokens", writes() ? o_.iterations : 0);
   const bool owed = owes_evaluation_;
   if (run_.saved() < 0 || owed) Evaluate(progress);
   for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
@@ -252,9 +254,8 @@ bool RlRun::TakeIteration(Progress& progress) {
   const auto begin = std::chrono::steady_clock::now();
   const RlContext::Played before = context_->played();
   nlohmann::ordered_json line = {{"step", state_.step + 1}};
-  progress.Note(
-      fmt::format("iteration {}: {}", state_.step + 1,
-                  algorithm_->DataDescription().empty() ? "playing and learning" : "learning"));
+  progress.Note(fmt::format("iteration {}: {}", state_.step + 1,
+                            plays() ? "playing and learning" : "learning"));
   const nlohmann::ordered_json metrics = algorithm_->Iterate(state_.step);
   if (metrics.is_null()) return false;
   line.update(metrics);
@@ -276,7 +277,7 @@ bool RlRun::TakeIteration(Progress& progress) {
   }
   if (writes()) run_.metrics()->Add(line);
   WarnOfCollapse(line);
-  progress.AddUnits(played);
+  progress.AddUnits(plays() ? played : now.tokens);
   const bool last = state_.step == o_.iterations;
   if (last || (o_.eval_every > 0 && state_.step % o_.eval_every == 0)) Evaluate(progress);
   if (last || state_.step % o_.save_every == 0) Save();
