@@ -22,6 +22,7 @@ std::string Sentences(std::string_view first, std::string_view second) {
 }  // namespace
 
 std::string SaidFirst(std::string_view first, std::string_view response) {
+  if (ThoughtOf(response).starts_with(first)) return std::string(response);
   constexpr std::string_view kThought = "Thought:";
   const size_t at = response.rfind(kThought);
   if (at == std::string_view::npos) return fmt::format("{} {}\n{}", kThought, first, response);
@@ -63,9 +64,7 @@ bool MendThoughts(std::string_view mode, const TaskFamily& family, Trajectory& t
         ++counts.disagreeing_turns;
       }
     }
-    if (!worded && !turn.admits.value_or("").empty()) {
-      turn.response = SaidFirst(*turn.admits, turn.response);
-    }
+    if (!worded) turn.response = SaidFirst(turn.admits.value_or(""), turn.response);
     admitted = family.IsRevision(turn.action, turn.observation);
     if (admitted) continue;
     history.push_back({"assistant", turn.response});

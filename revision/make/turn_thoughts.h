@@ -21,7 +21,8 @@ namespace agentr {
 // MendThoughts writes the words.
 void TakeOutRevisionTurn(std::string_view where, std::string_view reply, Trajectory& trajectory);
 
-// `response` with `first` before its thought.
+// `response` with `first` before its thought, if that does not begin so: a model that has learned
+// to say it may have said it itself.
 std::string SaidFirst(std::string_view first, std::string_view response);
 
 // `mode`: "keep" leaves the thoughts as they are. "agree" refuses a row with a trained turn whose

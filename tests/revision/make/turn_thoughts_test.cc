@@ -112,6 +112,13 @@ TEST_F(TurnThoughtsTest, WhatTheRevisionTurnSaysMayStandInTheNextTurn) {
             "Thought: I got planks instead of a log. y\nAction: get 1 oak log");
   EXPECT_EQ(Thought(0), "x");
 
+  // The model may have said it by itself.
+  insert("ok.", false);
+  const std::string said = "Thought: I got planks instead of a log. z\nAction: get 1 oak log";
+  trajectory.turns[1].response = said;
+  EXPECT_TRUE(Stays("keep"));
+  EXPECT_EQ(trajectory.turns[1].response, said);
+
   insert("ok.", false);
   trajectory.turns[1].response = "<think>\nz\n</think>\n\nThought: y\nAction: get 1 oak log";
   EXPECT_TRUE(Stays("agree"));
