@@ -19,10 +19,9 @@ std::optional<RowPreference> CorrectionOf(const Trajectory& trajectory, int repe
     return std::nullopt;
   }
   const std::string admits = mends->admits.value_or("");
-  RowPreference pair = {
-      .prompt = trajectory.instruction,
-      .chosen = {"assistant", mends->response, mends->reasoning},
-      .rejected = {"assistant", SaidFirst(admits, bad.response), bad.reasoning}};
+  RowPreference pair = {.prompt = trajectory.instruction,
+                        .chosen = {"assistant", mends->response, mends->reasoning},
+                        .rejected = {"assistant", SaidFirst(admits, bad.response), bad.reasoning}};
   pair.prompt.push_back({"user", trajectory.first_observation});
   for (auto turn = turns.begin() + static_cast<std::ptrdiff_t>(trajectory.dropped_turns);
        turn != mends; ++turn) {
