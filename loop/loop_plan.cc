@@ -120,7 +120,8 @@ class IterationPlan {
     return stage;
   }
 
-  // The values are those of configs/rl/corrections.toml, where their reasons are.
+  // The values are those of configs/rl/corrections.toml (a test compares them), where their reasons
+  // are.
   LoopStage Prefer() const {
     LoopStage stage = Make("prefer", kPrefers);
     Append(stage, {Argument("algorithm", "dpo"), Argument("model_dir", Trained(o_, at_).string()),
@@ -338,6 +339,12 @@ void Check(const SelfTrainOptions& o) {
                      fmt::format("--prefer_steps learns from revised rows, and --method {} makes "
                                  "none. Cure: --method agent-r, or --prefer_steps 0",
                                  o.method));
+  }
+  if (o.prefer_steps > 0 && !o.chat_kwargs.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     "--chat_kwargs: agent_rl, which --prefer_steps calls, writes prompts without "
+                     "them, so that the model would learn from other prompts than it plays with. "
+                     "Cure: --prefer_steps 0, or a --chat_template file that needs none");
   }
   CheckDemonstrations(o);
 }

@@ -102,6 +102,19 @@ class SelfTrain : public ::testing::Test {
            fmt::format("iteration_{}/train/model/model/model.safetensors", iteration);
   }
 
+  // The evaluation of the iteration in run "a" is that of the model in `model`.
+  void ExpectEvaluated(const fs::path& model, int iteration) const {
+    const Outcome alone = RunProgram(
+        "agent_eval",
+        {"--task=textcraft", "--model_dir=" + model.string(), "--model_name=model", "--max=4",
+         "--max_steps=3", "--max_new_tokens=4", "--model_threads=1", "--output_dir=alone"},
+        folder_.path());
+    ASSERT_EQ(alone.exit, 0) << alone.err;
+    const std::string summary = "textcraft/model_local/summary.json";
+    EXPECT_EQ(ReadFile(folder_.path() / "alone" / summary),
+              ReadFile(Result("a") / fmt::format("iteration_{}/evaluate", iteration) / summary));
+  }
+
   ScratchFolder folder_;
 };
 
@@ -144,16 +157,7 @@ TEST_F(SelfTrain, SearchesRevisesTrainsAndEvaluatesAgainAndAgain) {
   EXPECT_NE(identity(0), identity(1));
   EXPECT_NE(identity(1), identity(2));
   // From memory the engine got just what the folder holds.
-  const std::string model = (Result("a") / "iteration_1/train/model/model").string();
-  const Outcome alone =
-      RunProgram("agent_eval",
-                 {"--task=textcraft", "--model_dir=" + model, "--model_name=model", "--max=4",
-                  "--max_steps=3", "--max_new_tokens=4", "--model_threads=1", "--output_dir=alone"},
-                 folder_.path());
-  ASSERT_EQ(alone.exit, 0) << alone.err;
-  const std::string summary = "textcraft/model_local/summary.json";
-  EXPECT_EQ(ReadFile(folder_.path() / "alone" / summary),
-            ReadFile(Result("a") / "iteration_1/evaluate" / summary));
+  ExpectEvaluated(Result("a") / "iteration_1/train/model/model", 1);
   EXPECT_THAT(outcome.out, HasSubstr("against the start"));
   EXPECT_EQ(ReadFile(Result("a") / "table.txt").find("iteration_2/train") != std::string::npos,
             true);
@@ -195,16 +199,7 @@ TEST_F(SelfTrain, BehindEachTrainingCorrectionsArePreferred) {
   EXPECT_NE(Sha256(ReadFile(preferred(1))), Sha256(ReadFile(Weights("a", 1))));
   EXPECT_NE(Sha256(ReadFile(preferred(2))), Sha256(ReadFile(Weights("a", 2))));
   // The evaluation had its weights.
-  const std::string model = preferred(2).parent_path().string();
-  const Outcome alone =
-      RunProgram("agent_eval",
-                 {"--task=textcraft", "--model_dir=" + model, "--model_name=model", "--max=4",
-                  "--max_steps=3", "--max_new_tokens=4", "--model_threads=1", "--output_dir=alone"},
-                 folder_.path());
-  ASSERT_EQ(alone.exit, 0) << alone.err;
-  const std::string summary = "textcraft/model_local/summary.json";
-  EXPECT_EQ(ReadFile(folder_.path() / "alone" / summary),
-            ReadFile(Result("a") / "iteration_2/evaluate" / summary));
+  ExpectEvaluated(preferred(2).parent_path(), 2);
   const Outcome again = run();
   EXPECT_EQ(again.exit, 0) << again.err;
   EXPECT_THAT(again.out, Not(HasSubstr("\n== iteration")));

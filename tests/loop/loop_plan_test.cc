@@ -1,8 +1,12 @@
 #include "loop/loop_plan.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <sstream>
+
 #include "common/error.h"
+#include "common/file.h"
 #include "tests/common/fatal_error.h"
 #include "tests/common/scratch_folder.h"
 
@@ -339,8 +343,30 @@ TEST(LoopPlan, ASecondTrainingPrefersWhatTheRowsCorrect) {
   }
   EXPECT_THAT(Stage(plan, "iteration_2/train").arguments, Contains("--model_dir=start"));
   EXPECT_NO_THROW(Check(options));
+  options.chat_kwargs = R"({"enable_thinking":false})";
+  EXPECT_THROW(Check(options), FatalError) << "agent_rl has no --chat_kwargs";
+  options.chat_kwargs.clear();
   options.method = "good-only";
   EXPECT_THROW(Check(options), FatalError);
+}
+
+TEST(LoopPlan, TheSecondTrainingHasTheValuesOfItsConfiguration) {
+  SelfTrainOptions options = Options(1);
+  options.prefer_steps = 1;
+  const auto arguments = Redacted(Stage(PlanLoop(options), "iteration_1/prefer").arguments);
+  std::istringstream lines(ReadFile(AGENTR_SOURCE_DIR "/configs/rl/corrections.toml"));
+  int compared = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t equals = line.find(" = ");
+    const std::string name = line.substr(0, equals);
+    const bool of_the_run = name == "name" || name == "iterations" || name == "updates";
+    if (line.starts_with("#") || equals == std::string::npos || of_the_run) continue;
+    std::string value = line.substr(equals + 3);
+    std::erase(value, '"');
+    EXPECT_THAT(arguments, Contains(fmt::format("--{}={}", name, value)));
+    ++compared;
+  }
+  EXPECT_EQ(compared, 6);
 }
 
 TEST(LoopPlan, AModelIsNeeded) {
